@@ -1,0 +1,104 @@
+"""How far kernels and engines stay below the peaks: the constants of a profile.
+
+`IDEAL` reaches every peak and costs no fixed time. `calibrated` constants come from
+`presets/calibration.toml` through `calibration.py`. Every field may be an array along the hardware
+axis.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costmodel.check import FloatArray
+
+SHARP = np.asarray(np.inf)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Constants of one op group."""
+
+    fixed_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Fixed time per kernel (per layer for attention and experts). [s]"""
+    memory_share: FloatArray = field(default_factory=lambda: np.asarray(1.0))
+    """Achieved share of peak bandwidth, in (0, 1]."""
+    compute_share: FloatArray = field(default_factory=lambda: np.asarray(1.0))
+    """Achieved share of the peak dense rate, in (0, 1]."""
+    exponent: FloatArray = field(default_factory=lambda: SHARP)
+    """Softness of the knee, ≥ 1; ∞ is sharp."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """Measured algorithms of one collective at one degree: each α + bytes/β."""
+
+    alpha_s: tuple[FloatArray, ...] = ()
+    bytes_per_s: tuple[FloatArray, ...] = ()
+
+    def time_s(self, message_bytes: FloatArray) -> FloatArray:
+        """Return the time of the cheapest algorithm; 0 where none is given. [s]"""
+        times = [
+            a + message_bytes / b for a, b in zip(self.alpha_s, self.bytes_per_s, strict=True)
+        ]
+        if not times:
+            return np.zeros(np.shape(message_bytes))
+        cheapest = times[0]
+        for t in times[1:]:
+            cheapest = np.minimum(cheapest, t)
+        return np.asarray(cheapest)
+
+
+@dataclass(frozen=True)
+class Constants:
+    """A profile's constants for one accelerator, engine and set of dtypes."""
+
+    linear: Group = field(default_factory=Group)
+    experts: Group = field(default_factory=Group)
+    attention: Group = field(default_factory=Group)
+    latent: Group = field(default_factory=Group)
+    recurrent: Group = field(default_factory=Group)
+    head: Group = field(default_factory=Group)
+    activations: float = 0.0
+    """1 counts activation traffic of GEMMs, 0 leaves it out (the ideal)."""
+    elementwise_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Fixed time of one elementwise kernel. [s]"""
+    elementwise_share: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """1 / achieved bandwidth share of elementwise kernels; 0 leaves their bytes out."""
+    routing_skew: float = 0.0
+    all_reduce: Links = field(default_factory=Links)
+    all_to_all: Links = field(default_factory=Links)
+    hop: Links = field(default_factory=Links)
+    gathers_logits: float = 0.0
+    host_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    host_per_sequence_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    host_overlaps: ArrayLike = True
+    band: tuple[FloatArray, FloatArray] | None = None
+    """Factors on a cost that hold 80 % of measured runs of its class; None where no run is."""
+    basis: tuple[str, ...] = ()
+    """Where each group's constants were found: `exact`, `family` or `global`, with the class."""
+
+    def group(self, name: str) -> Group:
+        """Constants of a GEMM group: `linear`, `experts` or `head`."""
+        return {"linear": self.linear, "experts": self.experts, "head": self.head}[name]
+
+    def attention_of(self, kind: str) -> Group:
+        """Constants of a mixer kind."""
+        if kind in {"mla", "dsa"}:
+            return self.latent
+        return self.recurrent if kind in {"linear", "mamba", "conv"} else self.attention
+
+    def collective_s(self, message_bytes: FloatArray) -> FloatArray:
+        """Time of one all-reduce. [s]"""
+        return self.all_reduce.time_s(message_bytes)
+
+    def exchange_s(self, message_bytes: FloatArray) -> FloatArray:
+        """Time of one all-to-all. [s]"""
+        return self.all_to_all.time_s(message_bytes)
+
+    def hop_s(self, message_bytes: FloatArray) -> FloatArray:
+        """Time of one transfer between pipeline stages. [s]"""
+        return self.hop.time_s(message_bytes)
+
+
+IDEAL = Constants()

@@ -1,0 +1,377 @@
+"""What people ask: decode points, edges, memory. Pages, command line and tests call these.
+
+Every function takes a `Scenario`, resolves it and returns arrays or plain numbers in SI units.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from costmodel import memory
+from costmodel.case import Case, resolve
+from costmodel.check import FloatArray, within
+from costmodel.constants import IDEAL
+from costmodel.cost import usd_per_mtok
+from costmodel.edges import (
+    Curve,
+    compute_ridge,
+    flattens,
+    floor_time_per_token,
+    ideal_curve,
+    kv_crossover,
+    largest_within,
+    linear_ridge,
+)
+from costmodel.hardware import Accelerator
+from costmodel.scenario import MOST_BATCH, MOST_TOKENS, Scenario
+from costmodel.speculation import passes
+from costmodel.step import StepTime, decode_step, whole_step
+
+BOUNDS = ("memory", "compute", "comm", "fixed")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Decode points over hardware × context × batch, one axis each; SI units.
+
+    Shapes broadcast to (hardware, context, batch), the first only where several accelerators are
+    asked for. Byte, FLOP and memory figures are of one copy, replication included.
+    """
+
+    case: Case
+    batch: FloatArray
+    context_tokens: FloatArray
+    step: StepTime
+    step_time_s: FloatArray
+    """Time between two tokens of one user; with speculation, of a pass over tokens accepted."""
+    usd_per_mtok: FloatArray
+
+    @property
+    def memory_time_s(self) -> FloatArray:
+        """Raw sum of the groups' transfer times. [s]"""
+        return self.step.memory
+
+    @property
+    def compute_time_s(self) -> FloatArray:
+        """Raw sum of the groups' arithmetic times. [s]"""
+        return self.step.compute
+
+    @property
+    def comm_time_s(self) -> FloatArray:
+        """Collectives. [s]"""
+        return self.step.line("links")
+
+    @property
+    def fixed_time_s(self) -> FloatArray:
+        """Kernels' fixed time, elementwise kernels, and waiting for the host. [s]"""
+        return self.step.line("fixed")
+
+    @cached_property
+    def shares(self) -> dict[str, FloatArray]:
+        """Share of the step by part; they add up to 1."""
+        return {name: part / self.step.total for name, part in self.step.parts.items()}
+
+    @cached_property
+    def bound(self) -> NDArray[np.str_]:
+        """The largest of memory, compute, comm and fixed time."""
+        times = np.broadcast_arrays(
+            self.memory_time_s, self.compute_time_s, self.comm_time_s, self.fixed_time_s
+        )
+        return np.asarray(BOUNDS)[np.argmax(np.stack(times), axis=0)]
+
+    @property
+    def _new_tokens(self) -> int:
+        return self.case.scenario.spec_tokens + 1
+
+    @cached_property
+    def bytes_read(self) -> FloatArray:
+        """Weights and cache that a step reads (states: reads and writes), over the copy. [bytes]"""
+        plan = self.case.plan
+        per_stage = self.batch / plan.parallel.stages
+        weights = plan.weight_bytes(
+            per_stage * self._new_tokens, skew=self.case.constants.routing_skew
+        )
+        cache = per_stage * plan.cache_bytes(self.context_tokens)
+        return np.asarray((weights + cache) * self.case.gpus)
+
+    @cached_property
+    def flops(self) -> FloatArray:
+        """Arithmetic of a step, over the copy. [FLOP]"""
+        plan = self.case.plan
+        linear = sum(g.token_share * g.flops_per_token for g in plan.gemms)
+        each = linear + plan.attention_flops(self.context_tokens)
+        return np.asarray(self.batch * self._new_tokens * each * plan.parallel.ways)
+
+    @cached_property
+    def memory_bytes(self) -> FloatArray:
+        """Weights, workspace, runtime and the batch's cache, over the copy. [bytes]"""
+        budget = self.case.budget
+        used = budget.weights_bytes + budget.workspace_bytes + budget.runtime_bytes
+        each = memory.sequence_bytes(plan=self.case.plan, context_tokens=self.context_tokens)
+        return np.asarray((used + self.batch * each) * self.case.gpus)
+
+    @cached_property
+    def max_batch(self) -> FloatArray:
+        """Most sequences that fit at each context; NaN where capacity is unpublished."""
+        return max_batch(self.case, context_tokens=self.context_tokens)
+
+    @property
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether the point fits; false where the capacity is unpublished."""
+        return np.asarray(self.batch <= self.max_batch)
+
+    @property
+    def low(self) -> FloatArray | None:
+        """Lower end of the 80 % band of `usd_per_mtok`; None in the ideal profile."""
+        band = self.case.constants.band
+        return None if band is None else np.asarray(self.usd_per_mtok * band[0])
+
+    @property
+    def high(self) -> FloatArray | None:
+        """Upper end of the 80 % band of `usd_per_mtok`; None in the ideal profile."""
+        band = self.case.constants.band
+        return None if band is None else np.asarray(self.usd_per_mtok * band[1])
+
+
+def point(
+    scenario: Scenario,
+    *,
+    batch: ArrayLike | None = None,
+    context_tokens: ArrayLike | None = None,
+    hardware: list[str | Accelerator] | None = None,
+) -> Points:
+    """Return decode points of a scenario, in one call over all of its axes.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Everything that isn't varied.
+    batch, context_tokens : array_like, optional
+        One-dimensional axes; the scenario's value when left out.
+    hardware : list, optional
+        Several accelerators along the first axis; the scenario's when left out.
+
+    Returns
+    -------
+    Points
+        Squeezed to the axes that were given.
+
+    Raises
+    ------
+    InputError
+        For values outside the bounds, unknown presets, splits that aren't legal.
+
+    Examples
+    --------
+    >>> from costmodel.scenario import scenario
+    >>> p = point(scenario(model="llama-3.1-8b", tp=1, profile="ideal"), batch=[1, 64])
+    >>> (p.step_time_s * 1e3).round(2).tolist()
+    [4.56, 9.5]
+    """
+    case = resolve(scenario, hardware)
+    return points(
+        case,
+        batch=scenario.batch if batch is None else batch,
+        context_tokens=scenario.context if context_tokens is None else context_tokens,
+    )
+
+
+def points(case: Case, *, batch: ArrayLike, context_tokens: ArrayLike) -> Points:
+    """Return decode points of a case; as `point`."""
+    (b,) = within(0, MOST_BATCH * 1024, above=True, batch=batch)
+    (c,) = within(0, MOST_TOKENS, context_tokens=context_tokens)
+    if c.ndim:
+        c = c.reshape(-1, 1)
+    step = step_time(case, batch=b, context_tokens=c)
+    scenario = case.scenario
+    time_s = step.total / passes(tokens=scenario.spec_tokens, acceptance=scenario.spec_acceptance)
+    return Points(
+        case=case,
+        batch=b,
+        context_tokens=c,
+        step=step,
+        step_time_s=time_s,
+        usd_per_mtok=usd_per_mtok(
+            time_per_token_s=time_s / b,
+            usd_per_gpu_hour=case.usd_per_gpu_hour,
+            gpus=case.gpus,
+            busy=scenario.busy,
+        ),
+    )
+
+
+def step_time(case: Case, *, batch: FloatArray, context_tokens: FloatArray) -> StepTime:
+    """Return the time of a step (with speculation: of one pass) in the scenario's composition."""
+    scenario = case.scenario
+    new_tokens = scenario.spec_tokens + 1
+    if scenario.composition == "whole-step":
+        step = whole_step(
+            plan=case.plan, machine=case.machine, batch=batch, context_tokens=context_tokens,
+            new_tokens=new_tokens,
+        )  # fmt: skip
+    else:
+        step = decode_step(
+            plan=case.plan, machine=case.machine, constants=case.constants, batch=batch,
+            context_tokens=context_tokens, new_tokens=new_tokens,
+        )  # fmt: skip
+    if case.draft is None:
+        return step
+    if scenario.composition == "whole-step":
+        draft = whole_step(
+            plan=case.draft, machine=case.machine, batch=batch, context_tokens=context_tokens
+        )
+    else:
+        draft = decode_step(
+            plan=case.draft, machine=case.machine, constants=case.constants, batch=batch,
+            context_tokens=context_tokens,
+        )  # fmt: skip
+    return step.with_drafts(draft, scenario.spec_tokens)
+
+
+def max_batch(case: Case, *, context_tokens: FloatArray) -> FloatArray:
+    """Return the most sequences of one copy that fit at a context."""
+    each = memory.sequence_bytes(plan=case.plan, draft=case.draft, context_tokens=context_tokens)
+    return memory.largest_batch(
+        available_bytes=case.budget.available_kv_bytes, sequence_bytes=each
+    )
+
+
+def ideal(case: Case) -> Case:
+    """Return the same case of a perfect engine: every peak reached, whole-step."""
+    scenario = case.scenario.but(profile="ideal", composition="whole-step")
+    return replace(case, scenario=scenario, constants=IDEAL)
+
+
+@dataclass(frozen=True)
+class Knee:
+    """Edges of the cost curve at one context, floor, and best here. Batches are per copy."""
+
+    kv_crossover_batch: float | None
+    diminishing_returns_batch: float | None
+    diminishing_returns_batch_ideal: float | None
+    compute_ridge_batch: float | None
+    linear_ridge_batch: float | None
+    max_batch: int
+    limit_batch: int | None
+    """Largest batch within the speed limit; None where there is no limit."""
+    recommended_batch: int
+    decided_by: str
+    floor_usd_per_mtok: float
+    best_here_usd_per_mtok: float
+    best_here_batch: int
+
+
+def knee(scenario: Scenario) -> Knee:
+    """Return the edges of a scenario's cost curve.
+
+    Examples
+    --------
+    >>> from costmodel.scenario import scenario
+    >>> k = knee(scenario(weights="fp8"))
+    >>> round(k.kv_crossover_batch), k.max_batch, k.decided_by
+    (108, 343, 'memory wall')
+    """
+    return knee_of(resolve(scenario))
+
+
+def knee_of(case: Case) -> Knee:
+    """Return the edges of a resolved case with one accelerator."""
+    scenario = case.scenario
+    context = scenario.context
+    plan, machine = case.plan, case.machine
+    perfect = ideal(case)
+
+    def own(batch: FloatArray) -> FloatArray:
+        return step_time(case, batch=batch, context_tokens=np.asarray(context)).total
+
+    wall = _whole(max_batch(case, context_tokens=np.asarray(context)))
+    limit = None
+    if scenario.max_tpot_s is not None:
+        limit = largest_within(
+            curve=own, limit_s=scenario.max_tpot_s * _passes(scenario), most=MOST_BATCH
+        )
+    batch, decided = recommended(wall=wall, limit=limit, unknown=np.isnan(case.budget.usable_bytes))
+    return Knee(
+        kv_crossover_batch=kv_crossover(plan=plan, context_tokens=context),
+        diminishing_returns_batch=flattens(curve=own, saves_less_than=scenario.flat),
+        diminishing_returns_batch_ideal=flattens(
+            curve=ideal_curve(plan=plan, machine=machine, context_tokens=context),
+            saves_less_than=scenario.flat,
+        ),
+        compute_ridge_batch=compute_ridge(plan=plan, machine=machine, context_tokens=context),
+        linear_ridge_batch=linear_ridge(plan=plan, machine=machine),
+        max_batch=wall,
+        limit_batch=limit,
+        recommended_batch=batch,
+        decided_by=decided,
+        floor_usd_per_mtok=float(floor_cost(case)),
+        best_here_usd_per_mtok=best_here(perfect)[0],
+        best_here_batch=best_here(perfect)[1],
+    )
+
+
+def _passes(scenario: Scenario) -> float:
+    return passes(tokens=scenario.spec_tokens, acceptance=scenario.spec_acceptance)
+
+
+def _whole(value: FloatArray) -> int:
+    number = float(value)
+    return 0 if np.isnan(number) else int(number)
+
+
+def recommended(*, wall: int, limit: int | None, unknown: bool = False) -> tuple[int, str]:
+    """Return the largest batch that fits and meets the limits, and which edge decided."""
+    if unknown:
+        return (limit, "speed limit") if limit is not None else (0, "capacity not published")
+    if wall == 0:
+        return 0, "weights don't fit"
+    if limit is None or limit >= wall:
+        return wall, "memory wall"
+    return (limit, "speed limit") if limit else (0, "no batch meets the speed limit")
+
+
+def floor_cost(case: Case, *, context_tokens: ArrayLike | None = None) -> FloatArray:
+    """Return the floor of the answer: max(k/B, f/C) as money. [USD/Mtok]"""
+    context = case.scenario.context if context_tokens is None else context_tokens
+    time_s = floor_time_per_token(
+        plan=case.plan, machine=case.machine, context_tokens=np.asarray(context, dtype=np.float64)
+    )
+    return _cost(case, time_s)
+
+
+def _cost(case: Case, time_per_token_s: FloatArray) -> FloatArray:
+    return usd_per_mtok(
+        time_per_token_s=time_per_token_s,
+        usd_per_gpu_hour=case.usd_per_gpu_hour,
+        gpus=case.gpus,
+        busy=case.scenario.busy,
+    )
+
+
+def best_here(perfect: Case) -> tuple[float, int]:
+    """Return the perfect engine's cost at the largest batch that fits and meets the speed limit.
+
+    Memory packed exactly: the usable share kept, no blocks, workspace or runtime. NaN and 0 where
+    nothing fits or no batch meets the limit.
+    """
+    scenario = perfect.scenario
+    context = np.asarray(scenario.context)
+    curve: Curve = lambda b: step_time(perfect, batch=b, context_tokens=context).total  # noqa: E731
+    each = memory.sequence_bytes(
+        plan=perfect.plan, draft=perfect.draft, context_tokens=context
+    )
+    most = _whole(
+        memory.largest_batch(
+            available_bytes=perfect.budget.packed_kv_bytes, sequence_bytes=each
+        )
+    )
+    if scenario.max_tpot_s is not None:
+        most = largest_within(
+            curve=curve, limit_s=scenario.max_tpot_s * _passes(scenario), most=most
+        )
+    if most < 1:
+        return float("nan"), 0
+    time_s = curve(np.asarray(float(most))) / _passes(scenario)
+    return float(_cost(perfect, time_s / most)), most

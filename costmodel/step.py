@@ -1,0 +1,357 @@
+"""From work to time: one decode step, by op group, and what it is spent on.
+
+Axes are the caller's: hardware constants may be shaped (H, 1, 1), contexts (C, 1), batches (B,);
+everything broadcasts. Groups that don't depend on the context stay on the batch axis, so a grid
+costs one multiplication and one addition per point. Formulas: docs/model.md, "Time of a step".
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costmodel.check import FloatArray
+from costmodel.constants import Constants, Group
+from costmodel.work import Plan, coverage
+
+ZERO = np.zeros(())
+BoolArray = NDArray[np.bool_]
+PARTS = ("weights", "cache", "arithmetic", "links", "fixed")
+"""What a step's time is spent on, in the order of the share strip's legend."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Peaks of one accelerator or, as arrays along the hardware axis, of several."""
+
+    bandwidth_bytes_per_s: FloatArray
+    flops_per_s: dict[str, FloatArray]
+    """By storage dtype of a group: the peak of the arithmetic unit that it runs on; "attention"
+    and "head" are entries too."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A time that is a part of the step's own plus one per sequence: base + slope · sequences.
+
+    `base` lives on the batch axis, `slope` on the context axis; only `value` spans both.
+    """
+
+    base: FloatArray = ZERO
+    slope: FloatArray = ZERO
+
+    def __add__(self, other: "Line") -> "Line":
+        return Line(np.asarray(self.base + other.base), np.asarray(self.slope + other.slope))
+
+    def value(self, sequences: FloatArray) -> FloatArray:
+        """Return the time over the whole grid. [s]"""
+        return np.asarray(self.base + self.slope * sequences)
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Time of a decode step and what it is spent on. [s]
+
+    `parts` add up to `total`. `memory` and `compute` are the raw sums of each group's transfer and
+    arithmetic time, which overlap. All broadcast against each other; parts are worked out when
+    asked for.
+    """
+
+    total: FloatArray
+    sequences: FloatArray
+    lines: dict[str, Line]
+    idle: FloatArray = ZERO
+    """Time that the GPU waits for its host; part of `fixed`."""
+    compute_bound: BoolArray | None = None
+    """Of the whole-step form: where arithmetic is all of the step, and else none of it."""
+    also: tuple["StepTime", float] | None = None
+    """A step that runs so many times beside this one (drafting), already in `total`."""
+
+    def line(self, name: str) -> FloatArray:
+        """Return one part over the grid: a key of `lines`. [s]"""
+        value = self.lines[name].value(self.sequences)
+        if name == "fixed":
+            value = value + self.idle
+        elif self.compute_bound is not None and name in PARTS:
+            value = np.where(self.compute_bound == (name == "arithmetic"), value, 0.0)
+        if self.also is None:
+            return value
+        other, times = self.also
+        return value + times * other.line(name)
+
+    def with_drafts(self, draft: "StepTime", times: float) -> "StepTime":
+        """Return this step with another one run `times` times beside it."""
+        return replace(self, total=self.total + times * draft.total, also=(draft, times))
+
+    @property
+    def memory(self) -> FloatArray:
+        """Raw sum of transfer times. [s]"""
+        return self.line("memory")
+
+    @property
+    def compute(self) -> FloatArray:
+        """Raw sum of arithmetic times. [s]"""
+        return self.line("compute")
+
+    @property
+    def parts(self) -> dict[str, FloatArray]:
+        """What the step is spent on, by the words the pages use; adds up to `total`."""
+        return {name: self.line(name) for name in PARTS}
+
+
+def overlap(memory_s: FloatArray, compute_s: FloatArray, exponent: FloatArray) -> FloatArray:
+    """Return the time of transfers and arithmetic that overlap: (m^p + c^p)^(1/p).
+
+    p = 1 adds them, p → ∞ is the sharp roofline's maximum.
+
+    >>> float(overlap(np.array(3.0), np.array(4.0), np.array(2.0)))
+    5.0
+    >>> float(overlap(np.array(3.0), np.array(4.0), np.array(np.inf)))
+    4.0
+    """
+    high = np.maximum(memory_s, compute_s)
+    return np.asarray(high * (1 + _ratio(memory_s, compute_s, high) ** exponent) ** (1 / exponent))
+
+
+def _ratio(a: FloatArray, b: FloatArray, high: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.minimum(a, b) / high
+    # Two sharp bounds that are equal: the maximum is either, not 2^(1/∞) rounding games.
+    return np.where(high > 0, ratio, 0.0)
+
+
+def _arithmetic_share(
+    memory_s: FloatArray, compute_s: FloatArray, exponent: FloatArray
+) -> FloatArray:
+    """Share of an overlapped time that arithmetic causes: m^p : c^p, ties go to memory."""
+    high = np.maximum(memory_s, compute_s)
+    low = _ratio(memory_s, compute_s, high) ** exponent
+    share = np.where(compute_s > memory_s, 1 / (1 + low), low / (1 + low))
+    return np.where((compute_s == memory_s) & np.isinf(exponent), 0.0, share)
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Time of one op group: all of it, its arithmetic share, and its raw parts."""
+
+    busy: FloatArray
+    arithmetic: FloatArray
+    memory: FloatArray
+    compute: FloatArray
+    fixed: FloatArray
+
+
+def _timed(
+    memory_s: FloatArray, compute_s: FloatArray, group: Group, kernels: float
+) -> _Timed:
+    busy = overlap(memory_s, compute_s, group.exponent)
+    return _Timed(
+        busy=busy,
+        arithmetic=busy * _arithmetic_share(memory_s, compute_s, group.exponent),
+        memory=memory_s,
+        compute=compute_s,
+        fixed=np.asarray(kernels * group.fixed_s),
+    )
+
+
+def decode_step(
+    *,
+    plan: Plan,
+    machine: Machine,
+    constants: Constants,
+    batch: FloatArray,
+    context_tokens: FloatArray,
+    new_tokens: int = 1,
+) -> StepTime:
+    """Return the time of one decode step by op group (composition `per-op`).
+
+    Parameters
+    ----------
+    plan : Plan
+        Work of a step on one GPU.
+    machine : Machine
+        Peaks, scalars or shaped (H, 1, 1).
+    constants : Constants
+        Achieved shares, fixed times and links, of the same shapes.
+    batch : ndarray
+        Sequences in one copy's step, real numbers ≥ 0 allowed.
+    context_tokens : ndarray
+        Tokens in each sequence's cache.
+    new_tokens : int
+        Tokens per sequence in the step: 1, or drafted ones + 1.
+
+    Returns
+    -------
+    StepTime
+        Of a pipeline: one token's way through all stages, at batch / stages each.
+    """
+    batch = np.asarray(batch, dtype=np.float64) / plan.parallel.stages
+    tokens = batch * new_tokens
+    gemms = _gemm_rows(plan, machine, constants, tokens)
+    # Attention is linear in the batch: one sequence's time on the context axis, times the batch.
+    attention = _attention_rows(plan, machine, constants, context_tokens, new_tokens)
+    elementwise_s = plan.elementwise_kernels * constants.elementwise_s + (
+        tokens
+        * plan.elementwise_bytes_per_token
+        * constants.elementwise_share
+        / machine.bandwidth_bytes_per_s
+    )
+    lines = {
+        "weights": Line(base=_sum(r.busy - r.arithmetic for r in gemms)),
+        "cache": Line(slope=_sum(r.busy - r.arithmetic for r in attention)),
+        "arithmetic": Line(
+            base=_sum(r.arithmetic for r in gemms), slope=_sum(r.arithmetic for r in attention)
+        ),
+        "links": Line(base=link_time(plan=plan, constants=constants, tokens=tokens)),
+        "fixed": Line(base=_sum(r.fixed for r in (*gemms, *attention)) + elementwise_s),
+        "memory": Line(base=_sum(r.memory for r in gemms), slope=_sum(r.memory for r in attention)),
+        "compute": Line(
+            base=_sum(r.compute for r in gemms), slope=_sum(r.compute for r in attention)
+        ),
+    }
+    sequences = batch * plan.parallel.sequence_share
+    gpu_s = sum((lines[name] for name in PARTS), start=Line()).value(sequences)
+    host_s = np.asarray(constants.host_s + constants.host_per_sequence_s * batch)
+    if not host_s.any():
+        return StepTime(total=gpu_s, sequences=sequences, lines=lines)
+    total = np.where(constants.host_overlaps, np.maximum(gpu_s, host_s), gpu_s + host_s)
+    return StepTime(total=total, sequences=sequences, lines=lines, idle=total - gpu_s)
+
+
+def _sum(terms: Iterable[FloatArray]) -> FloatArray:
+    return np.asarray(sum(terms, start=ZERO))
+
+
+def _gemm_rows(
+    plan: Plan, machine: Machine, constants: Constants, tokens: FloatArray
+) -> list[_Timed]:
+    rows = []
+    for g in plan.gemms:
+        group = constants.group(g.group)
+        read: FloatArray | float = g.weight_bytes
+        if g.n_experts:
+            share = coverage(
+                tokens=tokens, n_experts=g.n_experts, top_k=g.top_k, skew=constants.routing_skew
+            )
+            read = g.weight_bytes * share
+            if g.expert_ways > 1:
+                read = read * fullest_rank(
+                    tokens=tokens, n_experts=g.n_experts, top_k=g.top_k, ranks=g.expert_ways
+                )
+        moved = read + constants.activations * tokens * g.token_share * g.activation_bytes_per_token
+        memory_s = moved / (machine.bandwidth_bytes_per_s * group.memory_share)
+        flops = tokens * g.token_share * g.flops_per_token
+        unit = "head" if g.group == "head" else g.dtype
+        compute_s = flops / (machine.flops_per_s[unit] * group.compute_share)
+        rows.append(_timed(memory_s, compute_s, group, g.kernels))
+    return rows
+
+
+def _attention_rows(
+    plan: Plan,
+    machine: Machine,
+    constants: Constants,
+    context_tokens: FloatArray,
+    new_tokens: int,
+) -> list[_Timed]:
+    rows = []
+    for a in plan.attention:
+        group = constants.attention_of(a.kind)
+        moved = a.read_bytes(context_tokens) + new_tokens * a.layers * a.write_bytes
+        memory_s = moved / (machine.bandwidth_bytes_per_s * group.memory_share)
+        flops = new_tokens * a.decode_flops(context_tokens)
+        compute_s = flops / (machine.flops_per_s["attention"] * group.compute_share)
+        rows.append(_timed(memory_s, compute_s, group, a.layers))
+    return rows
+
+
+def fullest_rank(*, tokens: FloatArray, n_experts: int, top_k: int, ranks: int) -> FloatArray:
+    """Return how much more the fullest expert-parallel rank reads than the mean one.
+
+    With E/r experts on a rank and a share c of them touched at random, the number touched on one
+    scatters with variance E/r·c·(1 − c); the fullest of r ranks lies at the expected largest of r
+    normal deviates (Blom, 1958), and can't read more than it holds.
+
+    Examples
+    --------
+    256 experts, 8 a token, on 8 ranks (counted by drawing: 2.6, 1.8, 1.3, 1.09):
+
+    >>> t = np.array([1.0, 4.0, 16.0, 64.0])
+    >>> fullest_rank(tokens=t, n_experts=256, top_k=8, ranks=8).round(2).tolist()
+    [2.4, 1.69, 1.31, 1.1]
+    """
+    share = coverage(tokens=tokens, n_experts=n_experts, top_k=top_k)
+    mean = share * n_experts / ranks
+    above = NormalDist().inv_cdf((ranks - 0.375) / (ranks + 0.25))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = np.minimum(1 + above * np.sqrt(np.maximum(1 - share, 0.0) / mean), 1 / share)
+    return np.where(mean > 0, factor, 1.0)
+
+
+def link_time(*, plan: Plan, constants: Constants, tokens: FloatArray) -> FloatArray:
+    """Return the time of a step's collectives. [s]
+
+    All-reduces of `tokens · d_model` 16-bit activations, each the cheapest of the measured
+    algorithms α + bytes/β; all-to-all dispatch and combine where experts are spread over ranks
+    with data-parallel attention; a hop per stage border of a pipeline.
+    """
+    message = tokens * plan.model.d_model * 2.0
+    total = np.zeros(np.broadcast_shapes(np.shape(tokens)))
+    total = total + plan.collectives * constants.collective_s(message)
+    ways = plan.parallel.ways
+    if plan.exchanges:
+        top_k = max((g.top_k for g in plan.gemms if g.n_experts), default=1)
+        sent = message / ways * min(top_k, ways) * (ways - 1) / ways
+        total = total + plan.exchanges * 2 * constants.exchange_s(sent)
+    if ways > 1:
+        total = total + constants.collective_s(tokens * plan.model.vocab * 2.0 / ways) * (
+            constants.gathers_logits
+        )
+    if plan.parallel.stages > 1:
+        total = total + (plan.parallel.stages - 1) * constants.hop_s(message)
+    return np.asarray(total)
+
+
+def whole_step(
+    *,
+    plan: Plan,
+    machine: Machine,
+    batch: FloatArray,
+    context_tokens: FloatArray,
+    new_tokens: int = 1,
+) -> StepTime:
+    """Return the articles' form: one max(Σ bytes / B, Σ flop / C) at the peaks, nothing else.
+
+    Shapes and units as `decode_step`. Floors, edges and the perfect engine are of this form.
+    """
+    batch = np.asarray(batch, dtype=np.float64) / plan.parallel.stages
+    tokens = batch * new_tokens
+    bandwidth = machine.bandwidth_bytes_per_s
+    weights = Line(base=np.asarray(plan.weight_bytes(tokens) / bandwidth))
+    cache = Line(
+        slope=np.asarray(
+            plan.cache_bytes(context_tokens) / plan.parallel.sequence_share / bandwidth
+        )
+    )
+    sequences = batch * plan.parallel.sequence_share
+    each_s = flop_time(plan=plan, machine=machine, context_tokens=context_tokens)
+    compute = Line(slope=each_s * new_tokens / plan.parallel.sequence_share)
+    memory_s, compute_s = (weights + cache).value(sequences), compute.value(sequences)
+    return StepTime(
+        total=np.maximum(memory_s, compute_s),
+        sequences=sequences,
+        lines={"weights": weights, "cache": cache, "arithmetic": compute, "memory": weights + cache,
+               "compute": compute, "links": Line(), "fixed": Line()},
+        compute_bound=compute_s > memory_s,
+    )
+
+
+def flop_time(*, plan: Plan, machine: Machine, context_tokens: FloatArray) -> FloatArray:
+    """Return f/C: peak arithmetic time per token of a step, each group at its own rate. [s]"""
+    total = plan.attention_flops(context_tokens) / machine.flops_per_s["attention"]
+    for g in plan.gemms:
+        unit = "head" if g.group == "head" else g.dtype
+        total = total + g.token_share * g.flops_per_token / machine.flops_per_s[unit]
+    return np.asarray(total)

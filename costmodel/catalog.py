@@ -1,0 +1,349 @@
+"""The only reader of `presets/`: files in, validated frozen objects out, each read once.
+
+Reading is lazy down to a block: an accelerator asked for by its id parses that block alone, since
+the whole of hardware.toml takes longer than most pages' arithmetic.
+"""
+
+import csv
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from costmodel import names
+from costmodel import prices as price_rules
+from costmodel.check import within
+from costmodel.errors import InputError, quoted
+from costmodel.facts import Fact
+from costmodel.hardware import FACT_UNITS, Accelerator
+from costmodel.prices import ApiPrice, Price, PriceRow
+
+PRESETS = Path(__file__).resolve().parent.parent / "presets"
+
+Table = dict[str, Any]
+
+_BLOCK = re.compile(r"^\[([^\[\].\n]+)\][ \t]*$", re.MULTILINE)
+_NAMES = re.compile(r"^(?:name|short|aliases) = .*$", re.MULTILINE)
+
+_HEAD_TYPES: dict[str, type | tuple[type, ...]] = {
+    "name": str, "short": str, "vendor": str, "family": str, "year": int, "link": str,
+    "domain": int, "note": str, "aliases": list, "pairwise": bool, "source": str,
+    "as_of": date, "checked": str, "facts": dict,
+}  # fmt: skip
+_HEAD_NEEDED = ("name", "short", "vendor", "family", "year", "link", "domain", "source", "facts")
+_FACT_TYPES: dict[str, type | tuple[type, ...]] = {
+    "value": (int, float), "unit": str, "source": str, "as_of": date, "checked": str, "note": str,
+}  # fmt: skip
+_CHECKED = ("stored", "recalled", "derived")
+_SIZE_SLACK = 0.06
+"""How far a memory size in a name may lie from the capacity and still mean that card."""
+
+
+# Accelerators -----------------------------------------------------------------------------------
+
+
+class _Accelerators(Mapping[str, Accelerator]):
+    """The accelerators by id, in the file's order; each is parsed when first asked for."""
+
+    def __init__(self, blocks: dict[str, str]) -> None:
+        self._blocks = blocks
+        self._parsed: dict[str, Accelerator] = {}
+
+    def __getitem__(self, key: str) -> Accelerator:
+        if key not in self._parsed:
+            self._parsed[key] = _accelerator(key, self._blocks[key])
+        return self._parsed[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._blocks
+
+    def spellings(self) -> dict[str, str]:
+        """Return the id behind each slug of a name, short name or alias."""
+        heads = tomllib.loads(
+            "\n".join(
+                f"[{key}]\n" + "\n".join(_NAMES.findall(block))
+                for key, block in self._blocks.items()
+            )
+        )
+        found = {key: key for key in heads}
+        for key, head in heads.items():
+            said = [head.get("name", key), head.get("short", key), *head.get("aliases", [])]
+            for name in dict.fromkeys(names.slug(n) for n in said):
+                if found.setdefault(name, key) != key:
+                    msg = (
+                        f"hardware.toml must give each name once, got {quoted(name)} in "
+                        f"{found[name]} and {key}; rename one"
+                    )
+                    raise InputError(msg, field=key)
+        return found
+
+
+@cache
+def hardware() -> Mapping[str, Accelerator]:
+    """Return the accelerators by id; a block is parsed and checked when it is first used."""
+    return _accelerators()
+
+
+@cache
+def _accelerators() -> _Accelerators:
+    text = _text("hardware.toml")
+    starts = list(_BLOCK.finditer(text))
+    ends = [m.start() for m in starts[1:]] + [len(text)]
+    blocks: dict[str, str] = {}
+    for match, end in zip(starts, ends, strict=True):
+        key = match[1].strip()
+        if key in blocks:
+            msg = f"hardware.toml must hold each block once, got two {quoted(key)}; rename one"
+            raise InputError(msg, field=key)
+        blocks[key] = text[match.start() : end]
+    return _Accelerators(blocks)
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    return _accelerators().spellings()
+
+
+@lru_cache(maxsize=1024)
+def accelerator(name: str) -> Accelerator:
+    """Return an accelerator by id, short name, alias, or any beginning of an id that fits one.
+
+    Case, spaces and brackets don't matter, and a trailing memory size may be left out or added.
+
+    >>> accelerator("H100-SXM-80GB").id, accelerator("b200").id
+    ('h100-sxm', 'b200-sxm')
+    >>> accelerator("h100")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    costmodel.errors.InputError: hardware must name one preset, got 'h100', which fits ...
+    """
+    every = hardware()
+    if name in every:
+        return every[name]
+    if not isinstance(name, str) or not (key := names.slug(name[:200])):
+        raise names.unknown(name, set(every), what="hardware", field="hardware")
+    known = _spellings()
+    if key in known:
+        return every[known[key]]
+    bare, size = names.split_size(key)
+    if size is not None and bare in known and _has_size(every[known[bare]], size):
+        return every[known[bare]]
+    found = names.continuations(key, set(every))
+    if not found and size is not None:
+        found = [i for i in names.continuations(bare, set(every)) if _has_size(every[i], size)]
+    if len(found) == 1:
+        return every[found[0]]
+    if found:
+        raise names.ambiguous(name, found, what="hardware", field="hardware")
+    raise names.unknown(name, known, what="hardware", field="hardware")
+
+
+def _has_size(card: Accelerator, size_gb: float) -> bool:
+    """Whether a memory size in a name, in GB or GiB, is this card's."""
+    return any(
+        abs(size_gb * unit / card.capacity_bytes - 1) <= _SIZE_SLACK for unit in (1e9, 2**30)
+    )
+
+
+def _accelerator(key: str, block: str) -> Accelerator:
+    """Parse and check one block of hardware.toml."""
+    try:
+        head: Table = tomllib.loads(block)[key]
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        msg = f"hardware.toml must be valid TOML, got an error in block {key}: {error}; correct it"
+        raise InputError(msg, field=key) from None
+    where = f"block {key} of hardware.toml"
+    _typed(head, _HEAD_TYPES, where, needed=_HEAD_NEEDED)
+    shared = {k: head[k] for k in ("source", "as_of", "checked") if k in head}
+    facts = {
+        name: _fact(name, shared | raw, f"{name} in {where}") for name, raw in head["facts"].items()
+    }
+    for name in ("bandwidth_bytes_per_s",):
+        if name not in facts:
+            msg = f"{where} must hold the fact {name}, got none; add it"
+            raise InputError(msg, field=name)
+    within(1, 1e6, **{f"domain in {where}": head["domain"]})
+    return Accelerator(
+        id=key,
+        short=head["short"],
+        vendor=head["vendor"],
+        family=head["family"],
+        year=head["year"],
+        facts=facts,
+        aliases=tuple(head.get("aliases", ())),
+        link=head["link"],
+        domain=head["domain"],
+        pairwise=head.get("pairwise", False),
+        note=head.get("note", ""),
+    )
+
+
+def _fact(name: str, raw: Table, where: str) -> Fact:
+    """Check one fact: known name, its unit, a source, a date, a positive value."""
+    if name not in FACT_UNITS:
+        raise names.unknown(name, set(FACT_UNITS), what=f"a fact's name ({where})", field=name)
+    _typed(raw, _FACT_TYPES, where, needed=("value", "unit", "source", "as_of"))
+    if raw["unit"] != FACT_UNITS[name]:
+        msg = f"unit of {where} must be {FACT_UNITS[name]}, got {quoted(raw['unit'])}; convert it"
+        raise InputError(msg, field=name)
+    checked = raw.get("checked", "stored")
+    if checked not in _CHECKED:
+        msg = f"checked of {where} must be one of {', '.join(_CHECKED)}, got {quoted(checked)}"
+        raise InputError(msg, field=name)
+    within(0, 1e21, above=True, **{f"value of {where}": raw["value"]})
+    return Fact(
+        value=float(raw["value"]),
+        unit=raw["unit"],
+        source=raw["source"],
+        as_of=raw["as_of"],
+        note=raw.get("note", ""),
+        checked=checked,
+    )
+
+
+# Prices -----------------------------------------------------------------------------------------
+
+
+@cache
+def prices() -> tuple[PriceRow, ...]:
+    """Return every price row, history included, in the file's order."""
+    ids = hardware()
+    rows = []
+    for where, raw in _rows("prices.csv"):
+        if raw["hardware"] not in ids:
+            raise names.unknown(
+                raw["hardware"], set(ids), what=f"hardware ({where})", field="hardware"
+            )
+        row = PriceRow(
+            hardware=raw["hardware"],
+            kind=raw["kind"],
+            provider=raw["provider"],
+            date_text=raw["date"],
+            source=raw["source"],
+            usd_per_gpu_hour=_number(raw, "usd_per_gpu_hour", where, 1e-3, 1e3),
+            purchase_usd=_number(raw, "purchase_usd", where, 1, 1e7),
+            region=raw["region"],
+            instance=raw["instance"],
+            gpus=int(_number(raw, "gpus", where, 1, 1e5) or 1),
+            note=raw["note"],
+        )
+        rows.append(row)
+    return tuple(rows)
+
+
+def price(hardware_id: str, basis: str, *, today: date | None = None) -> Price:
+    """Return the price of an accelerator on a basis: never None, but maybe a reason for no price.
+
+    Parameters
+    ----------
+    hardware_id : str
+        Any name that `accelerator` takes, or the id of a custom one (which has no price).
+    basis : str
+        `on-demand`, `marketplace`, `reserved` or `owning`.
+    today : date, optional
+        Against which a price is old; the system's date where left out.
+
+    >>> price("h100-sxm", "reserved").usd_per_gpu_hour
+    2.0
+    """
+    key = hardware_id if hardware_id.startswith("custom:") else accelerator(hardware_id).id
+    return _price(key, price_rules.basis_id(basis), today or date.today())
+
+
+@lru_cache(maxsize=1024)
+def _price(key: str, basis: str, today: date) -> Price:
+    return price_rules.price(prices(), hardware=key, basis=basis, today=today)
+
+
+@cache
+def api_prices() -> tuple[ApiPrice, ...]:
+    """Return what API providers ask for open models, in the file's order."""
+    rows = []
+    for where, raw in _rows("api_prices.csv"):
+        context = _number(raw, "context_tokens", where, 1, 1e9)
+        row = ApiPrice(
+            model=raw["model"],
+            provider=raw["provider"],
+            provider_model=raw["provider_model"],
+            usd_per_mtok_input=_needed(raw, "usd_per_mtok_input", where, 0, 1e4),
+            usd_per_mtok_output=_needed(raw, "usd_per_mtok_output", where, 0, 1e4),
+            usd_per_mtok_cached_input=_number(raw, "usd_per_mtok_cached_input", where, 0, 1e4),
+            context_tokens=None if context is None else int(context),
+            date_text=raw["date"],
+            source=raw["source"],
+        )
+        rows.append(row)
+    return tuple(rows)
+
+
+@cache
+def calibration() -> Table:
+    """Return the fitted constants as they stand in calibration.toml; empty without the file."""
+    there = (PRESETS / "calibration.toml").exists()
+    return tomllib.loads(_text("calibration.toml")) if there else {}
+
+
+# Files ------------------------------------------------------------------------------------------
+
+
+def _text(name: str) -> str:
+    path = PRESETS / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        msg = f"presets must hold {name}, got no such file; restore it from the repository"
+        raise InputError(msg, field=name) from None
+
+
+def _rows(name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each row of a CSV file with words for where it stands."""
+    for number, row in enumerate(csv.DictReader(_text(name).splitlines()), start=2):
+        if None in row or None in row.values():
+            msg = f"rows of {name} must have as many cells as its head, got line {number}; fix it"
+            raise InputError(msg, field=name)
+        yield f"line {number} of {name}", row
+
+
+def _number(
+    raw: Mapping[str, str], column: str, where: str, low: float, high: float
+) -> float | None:
+    """Return a cell as a number within bounds, or None where it is empty."""
+    text = raw[column].strip()
+    return None if not text else float(within(low, high, **{f"{column} ({where})": text})[0])
+
+
+def _needed(raw: Mapping[str, str], column: str, where: str, low: float, high: float) -> float:
+    value = _number(raw, column, where, low, high)
+    if value is None:
+        raise InputError(f"{column} ({where}) must be a number, got nothing; fill it", field=column)
+    return value
+
+
+def _typed(
+    raw: Table,
+    types: Mapping[str, type | tuple[type, ...]],
+    where: str,
+    *,
+    needed: tuple[str, ...],
+) -> None:
+    """Refuse unknown, missing or wrongly typed fields, each by name."""
+    for key, value in raw.items():
+        if key not in types:
+            raise names.unknown(key, set(types), what=f"a field of {where}", field=key)
+        stray = isinstance(value, bool) and types[key] is not bool  # bool passes for int
+        if stray or not isinstance(value, types[key]):
+            msg = f"{key} of {where} has the wrong type, got {quoted(value)}; see docs/hardware.md"
+            raise InputError(msg, field=key)
+    for key in needed:
+        if key not in raw:
+            msg = f"{where} must hold {key}, got none; add it"
+            raise InputError(msg, field=key)

@@ -16,6 +16,7 @@ from costmodel.check import FloatArray
 from costmodel.constants import Constants
 from costmodel.errors import InputError
 from costmodel.hardware import PCIE_BYTES_PER_S, Accelerator
+from costmodel.mixers import with_kv_heads
 from costmodel.model import Model
 from costmodel.scenario import Scenario
 from costmodel.speculation import draft_plan
@@ -59,6 +60,14 @@ def find_model(name: str) -> Model:
     if text.startswith("{") or text.endswith(".json") or "\\" in text or text.startswith((".", "/")):
         return importer.load(name)
     return catalog.model(name)
+
+
+def model_of(scenario: Scenario) -> Model:
+    """Return a scenario's model, with its KV heads changed where the scenario says so."""
+    model = find_model(scenario.model)
+    if scenario.kv_heads is None:
+        return model
+    return with_kv_heads(model, scenario.kv_heads)
 
 
 def parallel_of(scenario: Scenario) -> Parallel:
@@ -177,10 +186,9 @@ def resolve(scenario: Scenario, hardware: Sequence[str | Accelerator] | None = N
     InputError
         For unknown names, dtypes and splits that aren't legal.
     """
-    model = find_model(scenario.model)
+    model = model_of(scenario)
     notes = []
     if scenario.kv_heads is not None:
-        model = importer.with_kv_heads(model, scenario.kv_heads)
         notes.append(f"What if: {scenario.kv_heads} KV heads; the released model has its own.")
     wanted = hardware if hardware is not None else [scenario.hardware]
     accelerators = tuple(

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costmodel.check import FloatArray
+from costmodel.step import whole_step_time_s
 
 SECONDS_PER_HOUR = 3600.0
 TOKENS_PER_MTOK = 1e6
@@ -72,9 +73,10 @@ def cost_curve(
     ndarray, shape of `batch`
         [s]
     """
-    b = np.asarray(batch, dtype=np.float64)
-    weights = params * w_bytes
-    cache = 2 * layers * d_kv * kv_bytes * ctx
-    memory_s = (weights + b * cache) / bandwidth
-    compute_s = (2 * params * b + 4 * layers * d_query * ctx * b) / flops
-    return np.maximum(memory_s, compute_s)
+    return whole_step_time_s(
+        batch=batch,
+        weight_bytes=params * w_bytes,
+        cache_bytes_per_sequence=2 * layers * d_kv * kv_bytes * ctx,
+        bandwidth_bytes_per_s=bandwidth,
+        flop_time_per_sequence_s=(2 * params + 4 * layers * d_query * ctx) / flops,
+    )

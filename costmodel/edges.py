@@ -4,7 +4,6 @@ All of the whole-step form except `flattens` on a profile's own curve. Formulas:
 "Edges" and "Floor and best here".
 """
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,22 +12,26 @@ from costmodel.check import FloatArray
 from costmodel.step import Machine, flop_time, whole_step
 from costmodel.work import Plan
 
-FAR = 2.0**24
+NEAR, FAR = 2.0**-20, 2.0**24
 """Batches beyond this count as "none"."""
-_BISECTIONS = 60
+_CELLS, _ROUNDS = 512, 3
+"""Grid refinement of roots: a relative error of about 1e-7 over the whole range."""
 
 Curve = Callable[[FloatArray], FloatArray]
 """Step time over batch: a function of an array. [s]"""
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function that is negative at `low` and not at `high` crosses zero."""
-    for _ in range(_BISECTIONS):
-        middle = math.sqrt(low * high)
-        if function(middle) < 0:
-            low = middle
-        else:
-            high = middle
+def _root(function: Curve, low: float, high: float) -> float:
+    """Return where a function that is negative at `low` and not at `high` crosses zero.
+
+    Each round evaluates a whole grid and keeps the cell with the crossing.
+    """
+    for _ in range(_ROUNDS):
+        grid = np.geomspace(low, high, _CELLS + 1)
+        crossed = int(np.argmax(function(grid) >= 0))
+        if crossed == 0:
+            break
+        low, high = float(grid[crossed - 1]), float(grid[crossed])
     return high
 
 
@@ -40,15 +43,14 @@ def kv_crossover(*, plan: Plan, context_tokens: float) -> float | None:
     k = float(plan.cache_bytes(np.asarray(context_tokens)))
     if k <= 0:
         return None
+    if not plan.routed:
+        return plan.always_bytes / k * plan.parallel.stages
 
-    def gap(batch: float) -> float:
+    def gap(batch: FloatArray) -> FloatArray:
         per_stage = batch / plan.parallel.stages
-        return per_stage * k - float(plan.weight_bytes(np.asarray(per_stage)))
+        return per_stage * k - plan.weight_bytes(per_stage)
 
-    if gap(FAR) < 0:
-        return None
-    low = 2.0**-20
-    return _root(gap, low, FAR) if gap(low) < 0 else low
+    return _first(gap)
 
 
 def compute_ridge(*, plan: Plan, machine: Machine, context_tokens: float) -> float | None:
@@ -60,16 +62,23 @@ def compute_ridge(*, plan: Plan, machine: Machine, context_tokens: float) -> flo
     f = float(flop_time(plan=plan, machine=machine, context_tokens=np.asarray(context_tokens)))
     if f <= k:
         return None
+    bandwidth = float(machine.bandwidth_bytes_per_s)
+    if not plan.routed:
+        return plan.always_bytes / bandwidth / (f - k) * plan.parallel.stages
 
-    def gap(batch: float) -> float:
+    def gap(batch: FloatArray) -> FloatArray:
         per_stage = batch / plan.parallel.stages
-        weights = float(plan.weight_bytes(np.asarray(per_stage)))
-        return per_stage * (f - k) - weights / float(machine.bandwidth_bytes_per_s)
+        return per_stage * (f - k) - plan.weight_bytes(per_stage) / bandwidth
 
-    if gap(FAR) < 0:
+    return _first(gap)
+
+
+def _first(gap: Curve) -> float | None:
+    """Return the smallest batch at which a rising gap isn't negative; None if beyond 2^24."""
+    ends = gap(np.asarray([NEAR, FAR]))
+    if ends[1] < 0:
         return None
-    low = 2.0**-20
-    return _root(gap, low, FAR) if gap(low) < 0 else low
+    return _root(gap, NEAR, FAR) if ends[0] < 0 else NEAR
 
 
 def linear_ridge(*, plan: Plan, machine: Machine) -> float | None:
@@ -101,10 +110,10 @@ def flattens(*, curve: Curve, saves_less_than: float) -> float | None:
     """
 
     def saving(batch: FloatArray) -> FloatArray:
-        now, doubled = curve(batch), curve(2 * batch)
+        now, doubled = np.split(curve(np.concatenate([batch, 2 * batch])), 2)
         return np.asarray(1 - doubled / (2 * now))
 
-    grid = np.geomspace(1.0, FAR, 193)
+    grid = np.geomspace(1.0, FAR, _CELLS)
     above = np.flatnonzero(saving(grid) >= saves_less_than)
     if above.size == 0:
         return 1.0
@@ -112,27 +121,25 @@ def flattens(*, curve: Curve, saves_less_than: float) -> float | None:
     if last == grid.size - 1:
         return None
     return _root(
-        lambda b: saves_less_than - float(saving(np.asarray(b))),
-        float(grid[last]),
-        float(grid[last + 1]),
+        lambda b: saves_less_than - saving(b), float(grid[last]), float(grid[last + 1])
     )
 
 
 def largest_within(*, curve: Curve, limit_s: float, most: float) -> int:
     """Return the largest whole batch up to `most` whose step takes at most `limit_s`; 0 if none.
 
-    Step time never falls with the batch, so it is found by bisection.
+    Step time never falls with the batch, so it is found by narrowing a grid.
     """
-    most_whole = int(most)
-    if most_whole < 1 or float(curve(np.asarray(1.0))) > limit_s:
-        return 0
-    low, high = 1, most_whole
+    low, high = 0, int(most)
     while low < high:
-        middle = (low + high + 1) // 2
-        if float(curve(np.asarray(float(middle)))) <= limit_s:
-            low = middle
+        grid = np.unique(np.linspace(low + 1, high, _CELLS).round())
+        within = grid[curve(grid) <= limit_s]
+        if within.size == 0:
+            high = int(grid[0]) - 1
+        elif within.size == grid.size:
+            return high
         else:
-            high = middle - 1
+            low, high = int(within[-1]), int(grid[within.size]) - 1
     return low
 
 

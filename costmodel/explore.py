@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costmodel import memory
-from costmodel.case import Case, resolve
+from costmodel.case import Case, bits_of, model_of, resolve
 from costmodel.check import FloatArray, within
 from costmodel.constants import IDEAL
 from costmodel.cost import usd_per_mtok
@@ -25,9 +25,11 @@ from costmodel.edges import (
     linear_ridge,
 )
 from costmodel.hardware import Accelerator
+from costmodel.model import Model
 from costmodel.scenario import MOST_BATCH, MOST_TOKENS, Scenario
 from costmodel.speculation import passes
 from costmodel.step import StepTime, decode_step, whole_step
+from costmodel.work import Parallel, plan, read_params
 
 BOUNDS = ("memory", "compute", "comm", "fixed")
 
@@ -292,6 +294,7 @@ def knee_of(case: Case) -> Knee:
         limit = largest_within(
             curve=own, limit_s=scenario.max_tpot_s * _passes(scenario), most=MOST_BATCH
         )
+    best_usd, best_batch = best_here(perfect)
     batch, decided = recommended(wall=wall, limit=limit, unknown=np.isnan(case.budget.usable_bytes))
     return Knee(
         kv_crossover_batch=kv_crossover(plan=plan, context_tokens=context),
@@ -307,8 +310,8 @@ def knee_of(case: Case) -> Knee:
         recommended_batch=batch,
         decided_by=decided,
         floor_usd_per_mtok=float(floor_cost(case)),
-        best_here_usd_per_mtok=best_here(perfect)[0],
-        best_here_batch=best_here(perfect)[1],
+        best_here_usd_per_mtok=best_usd,
+        best_here_batch=best_batch,
     )
 
 
@@ -375,3 +378,140 @@ def best_here(perfect: Case) -> tuple[float, int]:
         return float("nan"), 0
     time_s = curve(np.asarray(float(most))) / _passes(scenario)
     return float(_cost(perfect, time_s / most)), most
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What a model weighs, reads and keeps, at a batch and a context. Of one copy, not sharded."""
+
+    model: Model
+    total_params: int
+    active_params: int
+    read_params: float
+    """Weights that one step at `batch` reads."""
+    resident_weight_bytes: float
+    kv_bytes_per_token: float
+    """Growth of the cache per token while inside every window."""
+    cache_bytes_per_sequence: float
+    """Stored at the context; windows keep no more than their width."""
+    moved_cache_bytes_per_sequence: float
+    """Read per step at the context; states are read and written."""
+    beyond_limit: bool
+
+
+def model_card(scenario: Scenario, *, batch: float = 1.0) -> ModelCard:
+    """Return the figures of a scenario's model on one GPU of its own.
+
+    Examples
+    --------
+    >>> from costmodel.scenario import scenario
+    >>> card = model_card(scenario(model="llama-3.1-8b"))
+    >>> card.total_params, card.kv_bytes_per_token
+    (8030261248, 131072.0)
+    """
+    (tokens,) = within(0, MOST_BATCH, above=True, batch=batch)
+    model = model_of(scenario)
+    work = plan(model, bits_of(scenario, model), Parallel())
+    context = np.asarray(scenario.context)
+    return ModelCard(
+        model=model,
+        total_params=model.total_params,
+        active_params=model.active_params,
+        read_params=read_params(model, tokens),
+        resident_weight_bytes=work.resident_bytes,
+        kv_bytes_per_token=work.stored.bytes_per_token,
+        cache_bytes_per_sequence=float(work.stored.bytes_at(context)),
+        moved_cache_bytes_per_sequence=float(work.cache_bytes(context)),
+        beyond_limit=beyond_limit(model, context),
+    )
+
+
+def beyond_limit(model: Model, context_tokens: FloatArray) -> bool:
+    """Return whether any context exceeds what the model was made for."""
+    limit = model.context_limit
+    return limit is not None and bool(np.any(np.asarray(context_tokens) > limit))
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """Memory as an engine prints it at start-up: bytes per GPU, tokens and requests per copy."""
+
+    weights_bytes: float
+    workspace_bytes: float
+    runtime_bytes: float
+    usable_bytes: float
+    available_kv_bytes: float
+    kv_tokens: float
+    """Tokens that fit at `max_model_len` each; of windows only what they reserve."""
+    kv_tokens_whole: float
+    """Tokens that fit where every layer keeps every token (no hybrid cache manager)."""
+    max_concurrency: float
+    max_model_len: float
+    read_bytes_per_request: float
+    """Cache that a step reads of one request of `max_model_len`, on one GPU."""
+    reserved_bytes_per_request: float
+    """Cache that the engine sets aside for it, on one GPU: blocks, and a step's tokens."""
+
+
+def memory_report(
+    scenario: Scenario,
+    *,
+    memory_fraction: float = memory.MEMORY_FRACTION,
+    max_batched_tokens: int = memory.MAX_BATCHED_TOKENS,
+    max_sequences: int = memory.MAX_SEQUENCES,
+    max_model_len: float | None = None,
+) -> MemoryReport:
+    """Return what an engine would print at start-up for a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Model, accelerator, split and dtypes.
+    memory_fraction : float
+        Share of the card that the engine takes.
+    max_batched_tokens, max_sequences : int
+        The engine's limits of a step, which size its workspace.
+    max_model_len : float, optional
+        Tokens of one request; the model's limit when left out.
+
+    Examples
+    --------
+    >>> from costmodel.scenario import scenario
+    >>> m = memory_report(scenario(model="llama-3.1-8b", tp=1))
+    >>> round(m.weights_bytes / 1e9, 2), m.available_kv_bytes > 50e9
+    (16.06, True)
+    """
+    within(0, 1, above=True, memory_fraction=memory_fraction)
+    within(1, 1e7, max_batched_tokens=max_batched_tokens, max_seqs=max_sequences)
+    case = resolve(scenario)
+    found = memory.budget(
+        plan=case.plan,
+        draft=case.draft,
+        capacity_bytes=case.accelerators[0].capacity_bytes,
+        memory_fraction=memory_fraction,
+        max_batched_tokens=max_batched_tokens,
+        max_sequences=max_sequences,
+    )
+    length = max_model_len or case.model.context_limit or scenario.input_tokens
+    within(1, MOST_TOKENS * 10, max_model_len=length)
+    reserved = memory.reserved_bytes(
+        plan=case.plan, tokens=float(length), max_batched_tokens=max_batched_tokens
+    )
+    room = float(np.maximum(found.available_kv_bytes, 0.0))
+    whole = case.plan.stored.bytes_per_token * case.plan.parallel.sequence_share
+    whole /= case.plan.parallel.stages
+    concurrency = room / reserved if reserved > 0 else float("inf")
+    return MemoryReport(
+        weights_bytes=found.weights_bytes,
+        workspace_bytes=found.workspace_bytes,
+        runtime_bytes=found.runtime_bytes,
+        usable_bytes=float(found.usable_bytes),
+        available_kv_bytes=float(found.available_kv_bytes),
+        kv_tokens=concurrency * length,
+        kv_tokens_whole=room / whole if whole > 0 else float("inf"),
+        max_concurrency=concurrency,
+        max_model_len=float(length),
+        read_bytes_per_request=float(case.plan.cache_bytes(np.asarray(float(length))))
+        / case.plan.parallel.stages,
+        reserved_bytes_per_request=reserved,
+    )

@@ -4,6 +4,7 @@
 "Memory". A configuration that doesn't fit is a result: the largest batch is then 0.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,6 +115,22 @@ def sequence_bytes(
     if draft is not None:
         each = each + draft.stored.bytes_at(tokens, slack_tokens=slack_tokens)
     return np.asarray(each * plan.parallel.sequence_share / plan.parallel.stages)
+
+
+def reserved_bytes(*, plan: Plan, tokens: float, max_batched_tokens: int) -> float:
+    """Return what a paged engine sets aside for one request of `tokens` tokens, on one GPU. [bytes]
+
+    Whole blocks; a window keeps its width less one plus a step's tokens, and a block more, as
+    vLLM's hybrid cache manager does; a state is kept once.
+    """
+    total = plan.stored.fixed_bytes
+    for per_position, cap, stride in plan.stored.parts:
+        positions = math.ceil(tokens / stride / BLOCK_TOKENS) * BLOCK_TOKENS
+        if math.isfinite(cap):
+            kept = math.ceil((cap - 1 + max_batched_tokens) / stride / BLOCK_TOKENS) + 1
+            positions = min(positions, kept * BLOCK_TOKENS)
+        total += per_position * positions
+    return total * plan.parallel.sequence_share / plan.parallel.stages
 
 
 def largest_batch(*, available_bytes: FloatArray, sequence_bytes: FloatArray) -> FloatArray:

@@ -6,11 +6,11 @@ costs one multiplication and one addition per point. Formulas: docs/model.md, "T
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from costmodel.check import FloatArray
 from costmodel.constants import Constants, Group
@@ -39,8 +39,8 @@ class Line:
     `base` lives on the batch axis, `slope` on the context axis; only `value` spans both.
     """
 
-    base: FloatArray = ZERO
-    slope: FloatArray = ZERO
+    base: FloatArray = field(default_factory=lambda: ZERO)
+    slope: FloatArray = field(default_factory=lambda: ZERO)
 
     def __add__(self, other: "Line") -> "Line":
         return Line(np.asarray(self.base + other.base), np.asarray(self.slope + other.slope))
@@ -62,7 +62,7 @@ class StepTime:
     total: FloatArray
     sequences: FloatArray
     lines: dict[str, Line]
-    idle: FloatArray = ZERO
+    idle: FloatArray = field(default_factory=lambda: ZERO)
     """Time that the GPU waits for its host; part of `fixed`."""
     compute_bound: BoolArray | None = None
     """Of the whole-step form: where arithmetic is all of the step, and else none of it."""
@@ -101,35 +101,29 @@ class StepTime:
         return {name: self.line(name) for name in PARTS}
 
 
-def overlap(memory_s: FloatArray, compute_s: FloatArray, exponent: FloatArray) -> FloatArray:
-    """Return the time of transfers and arithmetic that overlap: (m^p + c^p)^(1/p).
+def overlap(
+    memory_s: FloatArray, compute_s: FloatArray, exponent: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the time of transfers and arithmetic that overlap, and the share arithmetic causes.
 
-    p = 1 adds them, p → ∞ is the sharp roofline's maximum.
+    The time is (m^p + c^p)^(1/p): p = 1 adds them, p → ∞ is the sharp roofline's maximum. It is
+    shared m^p : c^p; at p = ∞ a tie goes to memory.
 
-    >>> float(overlap(np.array(3.0), np.array(4.0), np.array(2.0)))
-    5.0
-    >>> float(overlap(np.array(3.0), np.array(4.0), np.array(np.inf)))
-    4.0
+    >>> time_s, share = overlap(np.array(3.0), np.array(4.0), np.array(2.0))
+    >>> float(time_s), round(float(share), 2)
+    (5.0, 0.64)
+    >>> time_s, share = overlap(np.array(3.0), np.array(4.0), np.array(np.inf))
+    >>> float(time_s), float(share)
+    (4.0, 1.0)
     """
     high = np.maximum(memory_s, compute_s)
-    return np.asarray(high * (1 + _ratio(memory_s, compute_s, high) ** exponent) ** (1 / exponent))
-
-
-def _ratio(a: FloatArray, b: FloatArray, high: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.minimum(a, b) / high
-    # Two sharp bounds that are equal: the maximum is either, not 2^(1/∞) rounding games.
-    return np.where(high > 0, ratio, 0.0)
-
-
-def _arithmetic_share(
-    memory_s: FloatArray, compute_s: FloatArray, exponent: FloatArray
-) -> FloatArray:
-    """Share of an overlapped time that arithmetic causes: m^p : c^p, ties go to memory."""
-    high = np.maximum(memory_s, compute_s)
-    low = _ratio(memory_s, compute_s, high) ** exponent
-    share = np.where(compute_s > memory_s, 1 / (1 + low), low / (1 + low))
-    return np.where((compute_s == memory_s) & np.isinf(exponent), 0.0, share)
+    low = np.minimum(memory_s, compute_s)
+    ratio = np.divide(low, high, out=np.zeros_like(high), where=high > 0)
+    # 1^∞ would call a tie of sharp bounds shared; it is the maximum, and memory's.
+    power = np.where(ratio < 1, ratio**exponent, np.where(np.isinf(exponent), 0.0, 1.0))
+    time_s = high * (1 + power) ** (1 / exponent)
+    smaller = power / (1 + power)
+    return np.asarray(time_s), np.where(compute_s > memory_s, 1 - smaller, smaller)
 
 
 @dataclass(frozen=True)
@@ -146,10 +140,10 @@ class _Timed:
 def _timed(
     memory_s: FloatArray, compute_s: FloatArray, group: Group, kernels: float
 ) -> _Timed:
-    busy = overlap(memory_s, compute_s, group.exponent)
+    busy, share = overlap(memory_s, compute_s, group.exponent)
     return _Timed(
         busy=busy,
-        arithmetic=busy * _arithmetic_share(memory_s, compute_s, group.exponent),
+        arithmetic=busy * share,
         memory=memory_s,
         compute=compute_s,
         fixed=np.asarray(kernels * group.fixed_s),
@@ -314,6 +308,50 @@ def link_time(*, plan: Plan, constants: Constants, tokens: FloatArray) -> FloatA
     return np.asarray(total)
 
 
+def whole_step_time_s(
+    *,
+    batch: ArrayLike,
+    weight_bytes: ArrayLike,
+    cache_bytes_per_sequence: ArrayLike,
+    bandwidth_bytes_per_s: ArrayLike,
+    flop_time_per_sequence_s: ArrayLike = 0.0,
+) -> FloatArray:
+    """Return max((W + b·k) / B, b·f/C): the articles' decode step from raw constants.
+
+    Parameters
+    ----------
+    batch : array_like
+        Sequences in the step.
+    weight_bytes, cache_bytes_per_sequence : array_like
+        Read once per step, and once per sequence. [bytes]
+    bandwidth_bytes_per_s : array_like
+        Memory bandwidth. [bytes/s]
+    flop_time_per_sequence_s : array_like
+        Arithmetic of one sequence's token at the peak rate; 0 looks at memory alone. [s]
+
+    Returns
+    -------
+    ndarray, shape = broadcast of all inputs
+        [s]
+
+    References
+    ----------
+    .. [1] J. Austin et al., "How to Scale Your Model", 2025, chapter 7.
+
+    Examples
+    --------
+    The book's LLaMA-2-13B on eight TPU v5e at batch 64:
+
+    >>> t = whole_step_time_s(batch=64, weight_bytes=26e9, cache_bytes_per_sequence=6.7e9,
+    ...                       bandwidth_bytes_per_s=8 * 8.2e11)
+    >>> print(f"{t * 1e3:.2f} ms")
+    69.33 ms
+    """
+    b = np.asarray(batch, dtype=np.float64)
+    memory_s = (weight_bytes + b * cache_bytes_per_sequence) / np.asarray(bandwidth_bytes_per_s)
+    return np.maximum(memory_s, b * np.asarray(flop_time_per_sequence_s))
+
+
 def whole_step(
     *,
     plan: Plan,
@@ -339,11 +377,25 @@ def whole_step(
     each_s = flop_time(plan=plan, machine=machine, context_tokens=context_tokens)
     compute = Line(slope=each_s * new_tokens / plan.parallel.sequence_share)
     memory_s, compute_s = (weights + cache).value(sequences), compute.value(sequences)
+    total = whole_step_time_s(
+        batch=batch,
+        weight_bytes=plan.weight_bytes(tokens),
+        cache_bytes_per_sequence=plan.cache_bytes(context_tokens),
+        bandwidth_bytes_per_s=bandwidth,
+        flop_time_per_sequence_s=new_tokens * each_s,
+    )
     return StepTime(
-        total=np.maximum(memory_s, compute_s),
+        total=total,
         sequences=sequences,
-        lines={"weights": weights, "cache": cache, "arithmetic": compute, "memory": weights + cache,
-               "compute": compute, "links": Line(), "fixed": Line()},
+        lines={
+            "weights": weights,
+            "cache": cache,
+            "arithmetic": compute,
+            "memory": weights + cache,
+            "compute": compute,
+            "links": Line(),
+            "fixed": Line(),
+        },
         compute_bound=compute_s > memory_s,
     )
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from costmodel.check import FloatArray
 from costmodel.errors import InputError
@@ -180,6 +181,11 @@ class Plan:
     """All-to-all pairs (dispatch and combine) per step, with attention data-parallel."""
 
     @property
+    def routed(self) -> bool:
+        """Whether what a step reads of the weights depends on its tokens."""
+        return any(g.n_experts for g in self.gemms)
+
+    @property
     def always_bytes(self) -> float:
         """Weights read by every step, whatever the batch, on one GPU."""
         return sum(g.weight_bytes for g in self.gemms if not g.n_experts)
@@ -256,6 +262,22 @@ def _inclusion(n_experts: int, top_k: int, skew: float) -> FloatArray:
             return chance
         chance[certain] = 1.0
         certain += 1
+
+
+def read_params(model: Model, tokens: ArrayLike) -> float:
+    """Return the weights that a step of `tokens` tokens reads, uniform routing.
+
+    At one token it is `active_params` less the position tables; more tokens touch more experts.
+    """
+    routed = [(layer.count, e) for layer in model.layers for e in layer.experts]
+    touched = sum(
+        count * e.n_experts * e.expert_params
+        * float(coverage(tokens=np.asarray(tokens), n_experts=e.n_experts, top_k=e.top_k))
+        for count, e in routed
+    )  # fmt: skip
+    active = sum(count * e.top_k * e.expert_params for count, e in routed)
+    looked_up = model.position_params + model.lookup_params
+    return float(model.active_params - active - looked_up + touched)
 
 
 def check_split(model: Model, parallel: Parallel, *, block: int) -> None:

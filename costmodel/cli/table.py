@@ -1,0 +1,73 @@
+"""Records as text for a terminal."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def table(rows: Iterable[Sequence[str]], *, head: Sequence[str]) -> str:
+    """Return aligned columns; those of numbers to the right.
+
+    >>> print(table([["a", "1"], ["bb", "20"]], head=["name", "n"]))
+    name   n
+    a      1
+    bb    20
+    """
+    body = [list(r) for r in rows]
+    widths = [max(len(r[i]) for r in [list(head), *body]) for i in range(len(head))]
+    right = [
+        bool(body) and all(r[i][:1].isdigit() or r[i] in {"", "–"} for r in body)
+        for i in range(len(head))
+    ]
+    lines = [list(head), *body]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(w) if r else cell.ljust(w)
+            for cell, w, r in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def pairs(record: dict[str, Any]) -> str:
+    """Return a record as lines of key and value; nested ones on one line each."""
+    width = max((len(k) for k in record), default=0)
+    return "\n".join(f"{k.ljust(width)}  {_cell(v)}" for k, v in record.items())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_cell(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return "; ".join(_cell(v) for v in value)
+    return str(value)
+
+
+def points(records: Sequence[dict[str, Any]]) -> str:
+    """Return decode points as a table in ms, USD per Mtok and shares in percent."""
+    several = len({r["hardware"] for r in records}) > 1
+    head = ["batch", "context", "ms/token", "tok/s each", "USD/Mtok", "band", "bound", "fits"]
+    rows = []
+    for r in records:
+        row = [
+            f"{r['batch']:g}",
+            f"{r['context_tokens']:g}",
+            f"{r['step_time_s'] * 1e3:.3f}",
+            f"{1 / r['step_time_s']:.1f}",
+            "–" if r["usd_per_mtok"] is None else f"{r['usd_per_mtok']:.3f}",
+            "–" if r["low"] is None else f"{r['low']:.3f} to {r['high']:.3f}",
+            r["bound"],
+            "yes" if r["fits"] else f"no, {r['max_batch'] or 0:g} do",
+        ]
+        rows.append([r["hardware"], *row] if several else row)
+    text = table(rows, head=["hardware", *head] if several else head)
+    first = records[0]
+    said = [first[k] for k in ("price_reason",) if k in first] + first.get("notes", [])
+    return "\n".join([text, *said])

@@ -5,7 +5,6 @@ the whole of hardware.toml takes longer than most pages' arithmetic.
 """
 
 import csv
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -13,31 +12,19 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from costmodel import names
+from costmodel import blocks, names
 from costmodel import prices as price_rules
 from costmodel.check import within
-from costmodel.errors import InputError, quoted
-from costmodel.facts import Fact
-from costmodel.hardware import FACT_UNITS, Accelerator
+from costmodel.errors import InputError
+from costmodel.hardware import Accelerator
 from costmodel.prices import ApiPrice, Price, PriceRow
 
 PRESETS = Path(__file__).resolve().parent.parent / "presets"
 
+HARDWARE = "hardware.toml"
+
 Table = dict[str, Any]
 
-_BLOCK = re.compile(r"^\[([^\[\].\n]+)\][ \t]*$", re.MULTILINE)
-_NAMES = re.compile(r"^(?:name|short|aliases) = .*$", re.MULTILINE)
-
-_HEAD_TYPES: dict[str, type | tuple[type, ...]] = {
-    "name": str, "short": str, "vendor": str, "family": str, "year": int, "link": str,
-    "domain": int, "note": str, "aliases": list, "pairwise": bool, "source": str,
-    "as_of": date, "checked": str, "facts": dict,
-}  # fmt: skip
-_HEAD_NEEDED = ("name", "short", "vendor", "family", "year", "link", "domain", "source", "facts")
-_FACT_TYPES: dict[str, type | tuple[type, ...]] = {
-    "value": (int, float), "unit": str, "source": str, "as_of": date, "checked": str, "note": str,
-}  # fmt: skip
-_CHECKED = ("stored", "recalled", "derived")
 _SIZE_SLACK = 0.06
 """How far a memory size in a name may lie from the capacity and still mean that card."""
 
@@ -45,72 +32,15 @@ _SIZE_SLACK = 0.06
 # Accelerators -----------------------------------------------------------------------------------
 
 
-class _Accelerators(Mapping[str, Accelerator]):
-    """The accelerators by id, in the file's order; each is parsed when first asked for."""
-
-    def __init__(self, blocks: dict[str, str]) -> None:
-        self._blocks = blocks
-        self._parsed: dict[str, Accelerator] = {}
-
-    def __getitem__(self, key: str) -> Accelerator:
-        if key not in self._parsed:
-            self._parsed[key] = _accelerator(key, self._blocks[key])
-        return self._parsed[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._blocks)
-
-    def __len__(self) -> int:
-        return len(self._blocks)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._blocks
-
-    def spellings(self) -> dict[str, str]:
-        """Return the id behind each slug of a name, short name or alias."""
-        heads = tomllib.loads(
-            "\n".join(
-                f"[{key}]\n" + "\n".join(_NAMES.findall(block))
-                for key, block in self._blocks.items()
-            )
-        )
-        found = {key: key for key in heads}
-        for key, head in heads.items():
-            said = [head.get("name", key), head.get("short", key), *head.get("aliases", [])]
-            for name in dict.fromkeys(names.slug(n) for n in said):
-                if found.setdefault(name, key) != key:
-                    msg = (
-                        f"hardware.toml must give each name once, got {quoted(name)} in "
-                        f"{found[name]} and {key}; rename one"
-                    )
-                    raise InputError(msg, field=key)
-        return found
-
-
 @cache
 def hardware() -> Mapping[str, Accelerator]:
     """Return the accelerators by id; a block is parsed and checked when it is first used."""
-    return _accelerators()
-
-
-@cache
-def _accelerators() -> _Accelerators:
-    text = _text("hardware.toml")
-    starts = list(_BLOCK.finditer(text))
-    ends = [m.start() for m in starts[1:]] + [len(text)]
-    blocks: dict[str, str] = {}
-    for match, end in zip(starts, ends, strict=True):
-        key = match[1].strip()
-        if key in blocks:
-            msg = f"hardware.toml must hold each block once, got two {quoted(key)}; rename one"
-            raise InputError(msg, field=key)
-        blocks[key] = text[match.start() : end]
-    return _Accelerators(blocks)
+    return blocks.Accelerators(_text(HARDWARE))
 
 
 @cache
 def _spellings() -> dict[str, str]:
-    return _accelerators().spellings()
+    return blocks.spellings(_text(HARDWARE))
 
 
 @lru_cache(maxsize=1024)
@@ -149,65 +79,7 @@ def accelerator(name: str) -> Accelerator:
 
 def _has_size(card: Accelerator, size_gb: float) -> bool:
     """Whether a memory size in a name, in GB or GiB, is this card's."""
-    return any(
-        abs(size_gb * unit / card.capacity_bytes - 1) <= _SIZE_SLACK for unit in (1e9, 2**30)
-    )
-
-
-def _accelerator(key: str, block: str) -> Accelerator:
-    """Parse and check one block of hardware.toml."""
-    try:
-        head: Table = tomllib.loads(block)[key]
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        msg = f"hardware.toml must be valid TOML, got an error in block {key}: {error}; correct it"
-        raise InputError(msg, field=key) from None
-    where = f"block {key} of hardware.toml"
-    _typed(head, _HEAD_TYPES, where, needed=_HEAD_NEEDED)
-    shared = {k: head[k] for k in ("source", "as_of", "checked") if k in head}
-    facts = {
-        name: _fact(name, shared | raw, f"{name} in {where}") for name, raw in head["facts"].items()
-    }
-    for name in ("bandwidth_bytes_per_s",):
-        if name not in facts:
-            msg = f"{where} must hold the fact {name}, got none; add it"
-            raise InputError(msg, field=name)
-    within(1, 1e6, **{f"domain in {where}": head["domain"]})
-    return Accelerator(
-        id=key,
-        short=head["short"],
-        vendor=head["vendor"],
-        family=head["family"],
-        year=head["year"],
-        facts=facts,
-        aliases=tuple(head.get("aliases", ())),
-        link=head["link"],
-        domain=head["domain"],
-        pairwise=head.get("pairwise", False),
-        note=head.get("note", ""),
-    )
-
-
-def _fact(name: str, raw: Table, where: str) -> Fact:
-    """Check one fact: known name, its unit, a source, a date, a positive value."""
-    if name not in FACT_UNITS:
-        raise names.unknown(name, set(FACT_UNITS), what=f"a fact's name ({where})", field=name)
-    _typed(raw, _FACT_TYPES, where, needed=("value", "unit", "source", "as_of"))
-    if raw["unit"] != FACT_UNITS[name]:
-        msg = f"unit of {where} must be {FACT_UNITS[name]}, got {quoted(raw['unit'])}; convert it"
-        raise InputError(msg, field=name)
-    checked = raw.get("checked", "stored")
-    if checked not in _CHECKED:
-        msg = f"checked of {where} must be one of {', '.join(_CHECKED)}, got {quoted(checked)}"
-        raise InputError(msg, field=name)
-    within(0, 1e21, above=True, **{f"value of {where}": raw["value"]})
-    return Fact(
-        value=float(raw["value"]),
-        unit=raw["unit"],
-        source=raw["source"],
-        as_of=raw["as_of"],
-        note=raw.get("note", ""),
-        checked=checked,
-    )
+    return any(abs(size_gb * unit / card.capacity_bytes - 1) <= _SIZE_SLACK for unit in (1e9, 2**30))
 
 
 # Prices -----------------------------------------------------------------------------------------
@@ -220,9 +92,7 @@ def prices() -> tuple[PriceRow, ...]:
     rows = []
     for where, raw in _rows("prices.csv"):
         if raw["hardware"] not in ids:
-            raise names.unknown(
-                raw["hardware"], set(ids), what=f"hardware ({where})", field="hardware"
-            )
+            raise names.unknown(raw["hardware"], set(ids), what=f"hardware ({where})", field="hardware")
         row = PriceRow(
             hardware=raw["hardware"],
             kind=raw["kind"],
@@ -313,37 +183,16 @@ def _rows(name: str) -> Iterator[tuple[str, dict[str, str]]]:
         yield f"line {number} of {name}", row
 
 
-def _number(
-    raw: Mapping[str, str], column: str, where: str, low: float, high: float
-) -> float | None:
+def _number(raw: Mapping[str, str], column: str, where: str, low: float, high: float) -> float | None:
     """Return a cell as a number within bounds, or None where it is empty."""
     text = raw[column].strip()
-    return None if not text else float(within(low, high, **{f"{column} ({where})": text})[0])
+    named: Table = {f"{column} ({where})": text}
+    return float(within(low, high, **named)[0]) if text else None
 
 
 def _needed(raw: Mapping[str, str], column: str, where: str, low: float, high: float) -> float:
     value = _number(raw, column, where, low, high)
     if value is None:
-        raise InputError(f"{column} ({where}) must be a number, got nothing; fill it", field=column)
+        msg = f"{column} ({where}) must be a number, got nothing; fill it"
+        raise InputError(msg, field=column)
     return value
-
-
-def _typed(
-    raw: Table,
-    types: Mapping[str, type | tuple[type, ...]],
-    where: str,
-    *,
-    needed: tuple[str, ...],
-) -> None:
-    """Refuse unknown, missing or wrongly typed fields, each by name."""
-    for key, value in raw.items():
-        if key not in types:
-            raise names.unknown(key, set(types), what=f"a field of {where}", field=key)
-        stray = isinstance(value, bool) and types[key] is not bool  # bool passes for int
-        if stray or not isinstance(value, types[key]):
-            msg = f"{key} of {where} has the wrong type, got {quoted(value)}; see docs/hardware.md"
-            raise InputError(msg, field=key)
-    for key in needed:
-        if key not in raw:
-            msg = f"{where} must hold {key}, got none; add it"
-            raise InputError(msg, field=key)

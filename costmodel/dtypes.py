@@ -29,6 +29,9 @@ COVERS: Mapping[Style, frozenset[Storage]] = {
     "exl2": frozenset(("attention", "mlp", "expert")),
 }
 
+EXL2_BITS = (2.0, 8.0)
+"""Average widths that exllamav2 makes."""
+
 EXL2_HEAD = "exl2-6.0bpw"
 """exllamav2's default head width, at any width of the rest."""
 
@@ -142,17 +145,17 @@ def dtype(name: str) -> Dtype:
         return _TABLE[key]
     if match := re.fullmatch(r"exl2-(\d{1,2}(?:\.\d{1,3})?)(?:bpw)?", key):
         bits = float(match[1])
-        if 2 <= bits <= 8:
+        if EXL2_BITS[0] <= bits <= EXL2_BITS[1]:
             return Dtype(f"exl2-{bits}bpw", bits, "exl2")
         msg = f"weights must have 2 to 8 bits in exl2, got {quoted(name)}; pick a width between"
         raise InputError(msg, field="weights")
     if match := re.fullmatch(r"int4-g(16|32|64|128|256)", key):
         return Dtype(key, grouped(4, int(match[1]), zeros=False), "checkpoint")
-    raise _unknown("weights", name, (*WEIGHT_DTYPES, "fp4"))
+    raise _unknown(name, (*WEIGHT_DTYPES, "fp4"), field="weights")
 
 
 def bits_per_weight(name: str) -> float:
-    """Return the bits of one weight in a dtype, scales included. [bit]"""
+    """Return the bits of one weight in a dtype, scales included."""
     return dtype(name).bits
 
 
@@ -164,12 +167,12 @@ def kv_dtype(name: str) -> str:
     """
     key = _spelled(name)
     if key not in KV_BITS:
-        raise _unknown("kv", name, KV_DTYPES)
+        raise _unknown(name, KV_DTYPES, field="kv")
     return key
 
 
 def kv_bits(name: str) -> float:
-    """Return the bits of one cache element in a dtype, scales included. [bit]"""
+    """Return the bits of one cache element in a dtype, scales included."""
     return KV_BITS[kv_dtype(name)]
 
 
@@ -214,6 +217,8 @@ def layout(name: str | None, published: Published) -> Layout:
     """
     own = dtype(published.dtype)
     wanted = own if name is None else dtype(name)
+    if wanted.name == "int4" and own.name.startswith("int4-g"):
+        wanted = own  # result tables leave the group out
     if wanted == own:
         covers, rest = frozenset(published.covers), dtype(published.rest).name
     else:
@@ -230,9 +235,7 @@ def half_unit(accelerator: Accelerator) -> str:
     return next((u for u in ("bf16", "fp16", "fp32") if accelerator.has(u)), "bf16")
 
 
-def arithmetic_unit(
-    weights: str, accelerator: Accelerator, override: str | None = None
-) -> tuple[str, str]:
+def arithmetic_unit(weights: str, accelerator: Accelerator, override: str | None = None) -> tuple[str, str]:
     """Return the unit that multiplies weights of a dtype, and a sentence where it isn't its own.
 
     Weight-only quantisation reads few bits and multiplies in 16: that is how it is meant, so no
@@ -260,7 +263,7 @@ def arithmetic_unit(
     if override is not None and (key := _spelled(override)) not in ("as-stored", "auto", ""):
         key = "fp4" if key == "nvfp4" else key
         if key not in UNITS:
-            raise _unknown("arithmetic", override, (*UNITS, "as-stored"))
+            raise _unknown(override, (*UNITS, "as-stored"), field="arithmetic")
         wanted = "half" if key in ("bf16", "fp16") else key
     half = half_unit(accelerator)
     if wanted == "half":
@@ -278,15 +281,10 @@ def arithmetic_unit(
 
 
 def _fallback(accelerator: Accelerator, unit: str, stored: Dtype, used: str) -> str:
-    return (
-        f"{accelerator.short} has no {unit} arithmetic: "
-        f"stored in {stored.width} bits, multiplied in {used}."
-    )
+    return f"{accelerator.short} has no {unit} arithmetic: stored in {stored.width} bits, multiplied in {used}."
 
 
-def _unknown(field: str, name: object, known: tuple[str, ...]) -> InputError:
+def _unknown(name: object, known: tuple[str, ...], *, field: str) -> InputError:
     close = nearest(str(name)[:60], known) or list(known[:4])
     listed = " or ".join(filter(None, (", ".join(close[:-1]), close[-1])))
-    return InputError(
-        f"{field} must be a known dtype, got {quoted(name)}; did you mean {listed}?", field=field
-    )
+    return InputError(f"{field} must be a known dtype, got {quoted(name)}; did you mean {listed}?", field=field)

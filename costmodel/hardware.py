@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from costmodel.check import within
 from costmodel.errors import InputError, quoted
@@ -181,7 +182,8 @@ def custom(
         msg = "flops_per_s must hold a rate for bf16, fp16 or fp32, got none of them; add one"
         raise InputError(msg, field="flops_per_s")
     within(1e9, 1e15, bandwidth_bytes_per_s=bandwidth_bytes_per_s, capacity_bytes=capacity_bytes)
-    within(1e10, 1e19, **{f"flops_per_s_{unit}": rate for unit, rate in flops_per_s.items()})
+    rates: dict[str, Any] = {f"flops_per_s_{unit}": rate for unit, rate in flops_per_s.items()}
+    within(1e10, 1e19, **rates)
     within(1, 1e5, advice="give a whole number", domain=domain)
     if int(domain) != domain:
         msg = f"domain must be a whole number, got {domain:g}; round it"
@@ -189,7 +191,7 @@ def custom(
     values = {
         "capacity_bytes": capacity_bytes,
         "bandwidth_bytes_per_s": bandwidth_bytes_per_s,
-        **{f"flops_per_s_{unit}": rate for unit, rate in flops_per_s.items()},
+        **rates,
     }
     if link_bytes_per_s is not None:
         within(1e8, 1e14, link_bytes_per_s=link_bytes_per_s)
@@ -199,8 +201,7 @@ def custom(
         values["power_w"] = power_w
     today = date.today()
     facts = {
-        key: Fact(float(value), FACT_UNITS[key], "typed", today, checked="typed")
-        for key, value in values.items()
+        key: Fact(float(value), FACT_UNITS[key], "typed", today, checked="typed") for key, value in values.items()
     }
     return Accelerator(
         id=f"custom:{label}",

@@ -54,9 +54,7 @@ def ambiguous(name: object, found: list[str], *, what: str, field: str) -> Input
     )
 
 
-def unknown(
-    name: object, known: Mapping[str, str] | set[str], *, what: str, field: str
-) -> InputError:
+def unknown(name: object, known: Mapping[str, str] | set[str], *, what: str, field: str) -> InputError:
     """Return the error for a name that fits none; a mapping leads from each spelling to its id."""
     close = nearest(slug(str(name)[:200]), known)
     ids = list(dict.fromkeys(known[c] if isinstance(known, Mapping) else c for c in close))

@@ -195,6 +195,7 @@ class Layout:
         return tuple(s for s, name in self.dtypes.items() if name == self.name)
 
 
+@lru_cache(maxsize=1024)
 def layout(name: str | None, published: Published) -> Layout:
     """Return the storage of each class of weight.
 

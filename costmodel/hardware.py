@@ -16,9 +16,6 @@ UNITS = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
 PCIE_BYTES_PER_S = 32e9
 """One-way rate assumed between GPUs of a node that have no link of their own."""
 
-NODE = 8
-"""Accelerators that one node holds: joined over PCIe where the link domain is smaller."""
-
 FACT_UNITS = {
     "capacity_bytes": "bytes",
     "bandwidth_bytes_per_s": "bytes/s",
@@ -27,17 +24,6 @@ FACT_UNITS = {
     "power_w": "W",
 }
 """Every fact that an accelerator may have, with its unit."""
-
-
-@dataclass(frozen=True)
-class Link:
-    """What joins the accelerators of one copy."""
-
-    name: str
-    bytes_per_s: float
-    """One direction, per accelerator."""
-    inside: bool
-    """Whether the copy lies inside one link domain; PCIe is used outside."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +77,6 @@ class Accelerator:
         own = self._value("link_bytes_per_s")
         return PCIE_BYTES_PER_S if math.isnan(own) else own
 
-    @property
-    def largest_copy(self) -> int:
-        """The most accelerators that one copy of a model may span."""
-        return max(NODE, self.domain)
-
     def flops_per_s(self, unit: str) -> float:
         """Peak dense rate of an arithmetic unit; NaN where it doesn't exist."""
         own = self._value(f"flops_per_s_{unit}")
@@ -108,27 +89,6 @@ class Accelerator:
     def ridge_flop_per_byte(self, unit: str) -> float:
         """FLOP per byte from which arithmetic in a unit takes longer than memory."""
         return self.flops_per_s(unit) / self.bandwidth_bytes_per_s
-
-    def link_between(self, gpus: int) -> Link:
-        """Return what joins a copy's accelerators.
-
-        Inside one link domain it is the named link, of which a mesh of pairs leaves
-        (gpus - 1) / (domain - 1) usable; beyond it PCIe, at the preset's rate where its own link
-        is PCIe.
-        """
-        if gpus > self.largest_copy:
-            msg = (
-                f"gpus must be at most {self.largest_copy} on {self.id} (a node, or its link "
-                f"domain), got {gpus}; use fewer per copy"
-            )
-            raise InputError(msg, field="gpus")
-        own = "link_bytes_per_s" in self.facts
-        if own and gpus <= self.domain:
-            share = (gpus - 1) / (self.domain - 1) if self.pairwise and gpus > 1 else 1.0
-            return Link(self.link, self.link_bytes_per_s * share, inside=True)
-        if own and self.link.startswith("PCIe"):
-            return Link(self.link, self.link_bytes_per_s, inside=False)
-        return Link("PCIe", PCIE_BYTES_PER_S, inside=gpus <= 1)
 
 
 def custom(

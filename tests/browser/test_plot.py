@@ -1,0 +1,104 @@
+"""The chart component in a real browser, on a page of invented numbers."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+DRAWN = "() => document.querySelector('.plot-box')?.dataset.painted"
+
+
+@pytest.fixture(scope="module")
+def demo():
+    from tools.server import served
+
+    with served("tests/browser/demo/app.py") as site:
+        yield site.url
+
+
+def drawn(page):
+    page.wait_for_function(DRAWN)
+    return page.locator(".plot-box")
+
+
+def served(page, batch):
+    page.wait_for_function(f"document.querySelector('.plot-box').dataset.served === '{batch}'")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height_px"), [(1440, 560), (390, 430)])
+def test_figure_follows_theme_and_width(visit, demo, theme, width, height_px):
+    page = visit(demo, width=width, height=844, theme=theme)
+
+    assert drawn(page).get_attribute("data-theme") == theme
+    assert page.locator(".plot-graph").bounding_box()["height"] == height_px
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_key_moves_everything_and_keeps_the_node(visit, demo):
+    page = visit(f"{demo}/?b=64")
+    drawn(page)
+    page.evaluate("document.querySelector('.plot-graph').mine = true")
+    page.locator("input[type=range]").focus()
+
+    page.keyboard.press("ArrowRight")
+    served(page, 67)
+    page.wait_for_url("**/?b=67")
+
+    assert page.locator("input[type=number]").input_value() == "67"
+    assert page.locator("[data-live=answer]").inner_text().startswith("At batch 67 a million tokens cost $1.08")
+    assert page.locator("input[type=range]").get_attribute("aria-valuetext").startswith("67 sequences, $1.08,")
+    assert page.evaluate("document.querySelector('.plot-graph').mine")
+    assert page.evaluate("document.querySelector('.plot-graph').layout.annotations[0].text.includes('batch 67')")
+
+
+def test_drag_draws_at_once_and_commits_on_release(visit, demo):
+    page = visit(f"{demo}/?b=64")
+    box = drawn(page)
+    track = page.locator("input[type=range]").bounding_box()
+    x, y = track["x"] + track["width"] * 0.6, track["y"] + track["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(6):
+        page.mouse.move(x + 20 * step, y)
+    page.wait_for_function("document.querySelector('.plot-box').dataset.batch > 90")
+    moved = box.get_attribute("data-batch")
+
+    assert page.locator("[data-live=answer]").inner_text().startswith(f"At batch {moved} ")
+    page.mouse.up()
+    served(page, box.get_attribute("data-batch"))
+
+
+def test_zoom_survives_a_change(visit, demo):
+    page = visit(f"{demo}/?b=64")
+    drawn(page)
+    plot = page.locator(".plot-graph .nsewdrag").first.bounding_box()
+    page.mouse.move(plot["x"] + 100, plot["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(plot["x"] + 400, plot["y"] + 150, steps=4)
+    page.mouse.up()
+    zoomed = page.evaluate("document.querySelector('.plot-graph').layout.xaxis.range")
+    page.locator("input[type=range]").focus()
+    page.keyboard.press("ArrowRight")
+    served(page, 67)
+
+    assert zoomed[0] > 0
+    assert page.evaluate("document.querySelector('.plot-graph')._fullLayout.xaxis.range") == pytest.approx(zoomed)
+
+
+def test_click_on_the_curve_writes_the_batch(visit, demo):
+    page = visit(f"{demo}/?b=64")
+    box = drawn(page)
+    plot = page.locator(".plot-graph .nsewdrag").first.bounding_box()
+    page.mouse.move(plot["x"] + plot["width"] * 0.3, plot["y"] + plot["height"] / 2)
+    page.mouse.click(plot["x"] + plot["width"] * 0.3, plot["y"] + plot["height"] / 2)
+    page.wait_for_function("document.querySelector('.plot-box').dataset.served === '8'")
+
+    assert box.get_attribute("data-batch") == "8"
+
+
+def test_another_control_keeps_the_figure(visit, demo):
+    page = visit(f"{demo}/?b=64&g=2")
+    drawn(page)
+
+    assert page.locator(".plot-box").get_attribute("data-stamp") == "64 2"
+    assert page.locator(".plot-graph").get_attribute("role") == "img"
+    assert page.locator(".plot-graph").get_attribute("aria-label").startswith("Line chart")

@@ -1,0 +1,63 @@
+"""What the chart component sends: whole tables, named parts, plain text."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ui import plot, theme
+
+TICKS = [1, 2, 4]
+
+
+def live(**changes):
+    columns = {"batch": TICKS, "say": ["one", "two", "four"]}
+    return plot.Live(**{"batch": 2, "ticks": TICKS, "columns": columns, "say": "say", "announce": "say"} | changes)
+
+
+def figure():
+    data = [{"type": "scatter", "x": np.array([1.0, 2.0]), "line": {"color": theme.role("ink")}}]
+    return plot.Figure(
+        data=data,
+        layout=theme.layout(),
+        layout_narrow=theme.layout(),
+        alt="a",
+        height_px=560,
+        height_narrow_px=430,
+    )
+
+
+def test_payload_is_one_json_document_with_arrays_and_roles():
+    sent = json.loads(plot.payload(figure(), name="cost", live=live(), stamp="here"))
+
+    assert sent["figure"]["data"][0]["x"] == [1.0, 2.0]
+    assert sent["figure"]["data"][0]["line"]["color"] == "role:ink"
+    assert (sent["live"]["batch"], sent["live"]["ticks"], sent["stamp"]) == (2, TICKS, "here")
+
+
+def test_short_column_is_refused():
+    with pytest.raises(ValueError, match="column 'say' must have one value a tick"):
+        live(columns={"batch": TICKS, "say": ["one"]})
+
+
+def test_missing_column_is_refused():
+    with pytest.raises(ValueError, match=r"missing \['usd'\]"):
+        live(texts={"answer": "usd"})
+
+
+def test_move_names_exactly_one_part():
+    with pytest.raises(ValueError, match="must name one trace, shape or annotation"):
+        plot.move(shape="now", annotation="now", x="batch")
+
+
+@pytest.mark.parametrize("largest", [1, 2, 7, 1024, 65_536])
+def test_ticks_rise_from_one_to_the_largest_and_hold_what_they_must(largest):
+    ticks = plot.batch_ticks(largest=largest, also=(3, 343))
+
+    assert ticks == sorted(set(ticks))
+    assert (ticks[0], ticks[-1]) == (1, largest)
+    assert {b for b in (3, 343) if b <= largest} <= set(ticks)
+
+
+def test_slot_escapes_everything_but_bold():
+    assert plot.slot("a", "**<i>**") == '<span class="" data-live="a"><b>&lt;i&gt;</b></span>'

@@ -1,0 +1,1 @@
+"""Programs around the product: a browser, a server under test, photographs."""

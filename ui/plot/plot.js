@@ -1,0 +1,331 @@
+// The one chart component: keeps a Plotly figure alive, and moves its operating point from a table.
+// No formula lives here. Everything that follows the batch slider is read from the table that the
+// server sent with the figure, one row a tick; the server stays the only one that computes.
+// The protocol is documented in __init__.py.
+
+const PALETTE = "PALETTE"; // replaced at registration by {light: {role: colour}, dark: {...}}
+const NARROW_PX = 560;
+const REST_MS = 300; // a drag is committed after this rest: each commit is one history entry
+const ANNOUNCE_MS = 500;
+const ECHO_MS = 1500; // how long a commit may take before the server's own batch wins again
+
+let library;
+function plotly(source) {
+  library ??= window.Plotly
+    ? Promise.resolve(window.Plotly)
+    : new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = source;
+        script.onload = () => resolve(window.Plotly);
+        script.onerror = () => { library = undefined; reject(new Error(`${source} did not load`)); };
+        document.head.append(script);
+      });
+  return library;
+}
+
+// "role:ink/0.16" -> a colour of the theme that the reader's screen shows now.
+function coloured(text, theme) {
+  return text.replace(/role:([a-z_0-9]+)(?:\/([\d.]+))?/g, (token, name, opacity) => {
+    const colour = PALETTE[theme][name];
+    if (!colour) return token;
+    if (!opacity) return colour;
+    const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    return `rgba(${parts.join(",")},${opacity})`;
+  });
+}
+
+function themeOf(element) {
+  const probe = document.createElement("span");
+  probe.style.color = getComputedStyle(element).getPropertyValue("--st-background-color") || "#fff";
+  element.append(probe);
+  const [red, green, blue] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  probe.remove();
+  return red + green + blue < 384 ? "dark" : "light";
+}
+
+// "costs **$1.19**" -> text and <b>, built as nodes: a value can never become markup.
+function write(element, text) {
+  if (element.dataset.shown === text) return;
+  element.dataset.shown = text;
+  element.replaceChildren(...text.split("**").map((part, at) => {
+    if (at % 2 === 0) return part;
+    const bold = document.createElement("b");
+    bold.textContent = part;
+    return bold;
+  }));
+}
+
+function nearest(ticks, batch) {
+  let best = 0;
+  for (let at = 1; at < ticks.length; at++)
+    if (Math.abs(Math.log(ticks[at] / batch)) < Math.abs(Math.log(ticks[best] / batch))) best = at;
+  return best;
+}
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.box = root.querySelector(".plot-box");
+    this.graph = root.querySelector(".plot-graph");
+    this.bar = root.querySelector(".plot-slider");
+    this.input = root.querySelector("input");
+    this.label = root.querySelector("label");
+    this.polite = root.querySelector(".plot-polite");
+    this.input.id = `plot-${Math.random().toString(36).slice(2)}`;
+    this.label.htmlFor = this.input.id;
+    this.painted = 0;
+    this.request = 0;
+    this.at = 0;
+    this.watcher = new ResizeObserver(() => this.resized());
+    this.watcher.observe(this.box);
+    this.listen();
+  }
+
+  // --- from the server ---------------------------------------------------------------------
+
+  async receive(text, send) {
+    this.send = send;
+    const theme = themeOf(this.root);
+    const same = text === this.text && theme === this.theme;
+    this.text = text;
+    this.theme = theme;
+    if (!same) {
+      this.sent = JSON.parse(coloured(text, theme));
+      this.adopt();
+    }
+    this.size();
+    if (!same) await this.paint();
+    else if (this.painted) this.follow();
+  }
+
+  // Take the server's batch, unless the reader has moved on since: then the server's answer is stale.
+  adopt() {
+    const live = this.sent.live;
+    this.bar.hidden = !live;
+    if (!live) return;
+    const wanted = this.ticks?.[this.at];
+    const echoed = this.pending === live.batch;
+    if (echoed) this.pending = undefined;
+    const waiting = this.pending !== undefined && Date.now() - this.since < ECHO_MS;
+    if (!waiting) this.pending = undefined;
+    this.ticks = live.ticks;
+    this.label.textContent = live.label;
+    this.input.max = Math.log2(live.ticks.at(-1));
+    const busy = this.held || this.timer !== undefined || waiting;
+    this.at = nearest(live.ticks, busy && wanted ? wanted : live.batch);
+    this.box.dataset.served = live.batch;
+    clearTimeout(this.echo);
+    if (waiting) this.echo = setTimeout(() => { this.adopt(); this.redraw(); }, ECHO_MS);
+  }
+
+  async paint() {
+    const request = ++this.request;
+    const Plotly = await plotly(this.sent.source);
+    if (request !== this.request) return; // a newer figure came while this one waited
+    const { figure } = this.sent;
+    const chosen = this.narrow() ? figure.layout_narrow : figure.layout;
+    const layout = {
+      ...chosen, autosize: true, width: undefined, height: this.height(),
+      font: { ...chosen.font, family: getComputedStyle(this.root).getPropertyValue("--st-font") },
+      ...(this.narrow() ? { dragmode: false } : {}),
+    };
+    this.graph.classList.remove("plot-waiting");
+    this.place(figure.data, layout);
+    await Plotly.react(this.graph, figure.data, layout, {
+      displaylogo: false,
+      displayModeBar: this.narrow() ? false : "hover",
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "pan2d", "zoomIn2d", "zoomOut2d"],
+      toImageButtonOptions: { format: "svg", filename: this.sent.name },
+      doubleClick: "reset",
+    });
+    if (request !== this.request) return;
+    if (!this.bound) {
+      this.bound = true;
+      this.graph.on("plotly_click", (event) => this.clicked(event.points[0]));
+    }
+    this.graph.setAttribute("role", "img");
+    this.graph.setAttribute("aria-label", this.sent.alt);
+    this.align();
+    this.follow();
+    this.box.dataset.painted = ++this.painted;
+    this.box.dataset.stamp = this.sent.stamp;
+    this.box.dataset.theme = this.theme;
+  }
+
+  // --- following the batch -----------------------------------------------------------------
+
+  cell(column) { return this.sent.live.columns[column][this.at]; }
+
+  // The parts of a figure that a move names, with their new values from the table.
+  *moved(data, layout) {
+    for (const move of this.sent.live?.moves ?? []) {
+      const [list, path] = move.trace !== undefined ? [data, "trace"]
+        : move.shape !== undefined ? [layout.shapes, "shapes"] : [layout.annotations, "annotations"];
+      const name = move.trace ?? move.shape ?? move.annotation;
+      const index = (list ?? []).findIndex((part) => part.name === name);
+      if (index < 0) continue; // the narrow layout may leave a mark out
+      yield [list[index], path, index, Object.entries(move.set).map(([key, column]) => [key, this.cell(column)])];
+    }
+  }
+
+  // Write the moves into a figure that is about to be drawn whole.
+  place(data, layout) {
+    for (const [part, path, , values] of this.moved(data, layout))
+      for (const [key, value] of values) part[key] = path === "trace" ? [value] : value;
+  }
+
+  // Draw only what moves. Shapes and annotations alone cost a fraction of a new drawing.
+  redraw() {
+    const figure = this.sent.figure;
+    const layout = this.graph.layout;
+    if (!layout || !window.Plotly) return;
+    const traces = {}, marks = {}, indices = [];
+    for (const [, path, index, values] of this.moved(figure.data, layout)) {
+      if (path !== "trace") for (const [key, value] of values) marks[`${path}[${index}].${key}`] = value;
+      else {
+        indices.push(index);
+        for (const [key, value] of values) (traces[key] ??= []).push([value]);
+      }
+    }
+    if (indices.length) window.Plotly.update(this.graph, traces, marks, indices);
+    else if (Object.keys(marks).length) window.Plotly.relayout(this.graph, marks);
+    this.follow();
+  }
+
+  // Words, numbers and styles outside the figure, and the slider itself.
+  follow() {
+    const live = this.sent.live;
+    if (!live) return;
+    for (const [slot, column] of Object.entries(live.texts))
+      for (const element of document.querySelectorAll(`[data-live="${slot}"]`)) write(element, this.cell(column));
+    for (const [property, column] of Object.entries(live.styles))
+      for (const element of document.querySelectorAll("[data-live-style]"))
+        element.style.setProperty(property, this.cell(column));
+    const batch = this.ticks[this.at];
+    if (!this.held) this.input.value = Math.log2(batch);
+    this.input.setAttribute("aria-valuetext", this.cell(live.say));
+    this.box.dataset.batch = batch;
+    clearTimeout(this.speaking);
+    this.speaking = setTimeout(() => write(this.polite, this.cell(live.announce)), ANNOUNCE_MS);
+  }
+
+  // --- from the reader ---------------------------------------------------------------------
+
+  listen() {
+    this.input.addEventListener("input", () => {
+      this.held = true;
+      this.go(nearest(this.ticks, 2 ** this.input.valueAsNumber));
+      this.later(REST_MS);
+    });
+    this.input.addEventListener("change", () => {
+      this.held = false;
+      this.input.value = Math.log2(this.ticks[this.at]);
+      this.commit();
+    });
+    for (const end of ["pointerup", "pointercancel", "blur"])
+      this.input.addEventListener(end, () => { this.held = false; });
+    this.input.addEventListener("keydown", (event) => {
+      const next = this.step(event.key);
+      if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      this.held = false;
+      this.go(Math.max(0, Math.min(this.ticks.length - 1, next)));
+      // A single press is answered at once; a held key only when it rests.
+      if (event.repeat || this.pending !== undefined) this.later(REST_MS / 2);
+      else this.commit();
+    });
+  }
+
+  step(key) {
+    const batch = this.ticks[this.at];
+    switch (key) {
+      case "ArrowRight": case "ArrowUp": return this.at + 1;
+      case "ArrowLeft": case "ArrowDown": return this.at - 1;
+      case "PageUp": return nearest(this.ticks, batch * 2);
+      case "PageDown": return nearest(this.ticks, batch / 2);
+      case "Home": return 0;
+      case "End": return this.ticks.length - 1;
+    }
+    return undefined;
+  }
+
+  go(at) {
+    if (at === this.at) return;
+    this.at = at;
+    if (this.frame) return; // one drawing a frame, whatever the rate of input
+    this.frame = requestAnimationFrame(() => { this.frame = undefined; this.redraw(); });
+  }
+
+  later(rest_ms) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.commit(), rest_ms);
+  }
+
+  commit() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const batch = this.ticks[this.at];
+    if (batch === (this.pending ?? this.sent.live.batch)) return;
+    this.pending = batch;
+    this.since = Date.now();
+    this.send("batch", batch);
+  }
+
+  clicked(point) {
+    if (this.sent.live?.click && point) {
+      this.go(nearest(this.ticks, point.x));
+      this.commit();
+    } else if (this.sent.pick && point?.customdata !== undefined) {
+      this.send("pick", point.customdata);
+    }
+  }
+
+  // --- size --------------------------------------------------------------------------------
+
+  narrow() { return this.box.clientWidth < NARROW_PX; }
+
+  height() { return this.narrow() ? this.sent.height_narrow_px : this.sent.height_px; }
+
+  // Set before the library has loaded, so that nothing under the figure jumps.
+  size() { this.graph.style.height = `${this.height()}px`; }
+
+  resized() {
+    if (!this.sent || !this.graph.layout) return;
+    const narrow = this.narrow();
+    if (this.was_narrow !== undefined && narrow !== this.was_narrow) {
+      this.sent = JSON.parse(coloured(this.text, this.theme));
+      this.size();
+      this.paint();
+    } else if (this.width !== this.box.clientWidth) {
+      window.Plotly.Plots.resize(this.graph).then(() => this.align());
+    }
+    this.was_narrow = narrow;
+    this.width = this.box.clientWidth;
+  }
+
+  // The slider runs exactly under the x axis: its thumb stands below the operating point.
+  align() {
+    const size = this.graph._fullLayout?._size;
+    if (!size) return;
+    this.was_narrow = this.narrow();
+    this.width = this.box.clientWidth;
+    this.bar.style.setProperty("--left", `${size.l}px`);
+    this.bar.style.setProperty("--right", `${size.r}px`);
+  }
+
+  leave() {
+    this.watcher.disconnect();
+    clearTimeout(this.timer);
+    clearTimeout(this.speaking);
+    clearTimeout(this.echo);
+    this.request++;
+    if (window.Plotly) window.Plotly.purge(this.graph);
+  }
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".plot-root");
+  const view = (root.view ??= new View(root));
+  view.receive(new TextDecoder().decode(data), setTriggerValue);
+  return () => { view.leave(); root.view = undefined; };
+}

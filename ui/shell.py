@@ -1,0 +1,19 @@
+"""Main script: page list, style, shared sidebar; nothing else.
+
+It lies in ui/ and not beside pages/, because Streamlit treats a folder of that name next to the
+main script as an app of the old kind, whose deep links skip this file.
+"""
+
+import streamlit as st
+
+from ui import navigation, theme
+
+st.set_page_config(page_title="Inference cost", page_icon=":material/show_chart:", layout="wide")
+st.html(f"<style>{theme.css()}</style>")
+
+groups: dict[str, list[st.Page]] = {}
+for entry in navigation.LISTED:
+    page = st.Page(entry.path, title=entry.title, url_path=entry.address, default=not entry.address)
+    groups.setdefault(entry.group, []).append(page)
+
+st.navigation(groups, position="top").run()

@@ -1,0 +1,1 @@
+"""Everything that turns SI into what people read."""

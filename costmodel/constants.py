@@ -59,6 +59,10 @@ class Constants:
     latent: Group = field(default_factory=Group)
     recurrent: Group = field(default_factory=Group)
     head: Group = field(default_factory=Group)
+    prefill: Group = field(default_factory=Group)
+    """Attention of prompts, per layer."""
+    prefill_half_tokens: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Prompt length at which prompts' attention reaches half its share. [tokens]"""
     activations: float = 0.0
     """1 counts activation traffic of GEMMs, 0 leaves it out (the ideal)."""
     elementwise_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
@@ -73,6 +77,16 @@ class Constants:
     host_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
     host_per_sequence_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
     host_overlaps: ArrayLike = True
+    chunk_tokens: int = 0
+    """Most tokens of one step of prompts; 0 runs a prompt whole."""
+    mixes_prompts: bool = False
+    """Whether chunks of prompts share steps with decoding (vLLM) or run alone (SGLang)."""
+    stall_share: float = 1.0
+    """κ: share of a prompt's time that each decoding sequence waits; ½ in lockstep."""
+    queue_factor: float = 1.0
+    """Waiting for other prompts, in units of an M/D/1 queue's."""
+    first_token_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Fixed time of a request before its prompt runs. [s]"""
     band: tuple[FloatArray, FloatArray] | None = None
     """Factors on a cost that hold 80 % of measured runs of its class; None where no run is."""
     basis: tuple[str, ...] = ()
@@ -87,6 +101,10 @@ class Constants:
         if kind in {"mla", "dsa"}:
             return self.latent
         return self.recurrent if kind in {"linear", "mamba", "conv"} else self.attention
+
+    def prefill_of(self, kind: str) -> Group:
+        """Constants of a mixer kind over prompts."""
+        return self.recurrent if kind in {"linear", "mamba", "conv"} else self.prefill
 
     def collective_s(self, message_bytes: FloatArray) -> FloatArray:
         """Time of one all-reduce. [s]"""

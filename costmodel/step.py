@@ -183,7 +183,7 @@ def decode_step(
     """
     batch = np.asarray(batch, dtype=np.float64) / plan.parallel.stages
     tokens = batch * new_tokens
-    gemms = _gemm_rows(plan, machine, constants, tokens)
+    gemms = _gemm_rows(plan, machine, constants, tokens, tokens)
     # Attention is linear in the batch: one sequence's time on the context axis, times the batch.
     attention = _attention_rows(plan, machine, constants, context_tokens, new_tokens)
     elementwise_s = plan.elementwise_kernels * constants.elementwise_s + (
@@ -218,12 +218,33 @@ def _sum(terms: Iterable[FloatArray]) -> FloatArray:
     return np.asarray(sum(terms, start=ZERO))
 
 
+def gemm_times(
+    *,
+    plan: Plan,
+    machine: Machine,
+    constants: Constants,
+    tokens: FloatArray,
+    head_tokens: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return busy and fixed time of all matrix products of a step, the head over its own tokens.
+
+    A step of prompts sends only their last tokens through the head. [s]
+    """
+    rows = _gemm_rows(plan, machine, constants, tokens, head_tokens)
+    return _sum(r.busy for r in rows), _sum(r.fixed for r in rows)
+
+
 def _gemm_rows(
-    plan: Plan, machine: Machine, constants: Constants, tokens: FloatArray
+    plan: Plan,
+    machine: Machine,
+    constants: Constants,
+    tokens: FloatArray,
+    head_tokens: FloatArray,
 ) -> list[_Timed]:
     rows = []
     for g in plan.gemms:
         group = constants.group(g.group)
+        own = head_tokens if g.group == "head" else tokens * g.token_share
         read: FloatArray | float = g.weight_bytes
         if g.n_experts:
             share = coverage(
@@ -234,12 +255,12 @@ def _gemm_rows(
                 read = read * fullest_rank(
                     tokens=tokens, n_experts=g.n_experts, top_k=g.top_k, ranks=g.expert_ways
                 )
-        moved = read + constants.activations * tokens * g.token_share * g.activation_bytes_per_token
+        moved = read + constants.activations * own * g.activation_bytes_per_token
         memory_s = moved / (machine.bandwidth_bytes_per_s * group.memory_share)
-        flops = tokens * g.token_share * g.flops_per_token
+        flops = own * g.flops_per_token
         unit = "head" if g.group == "head" else g.dtype
         compute_s = flops / (machine.flops_per_s[unit] * group.compute_share)
-        rows.append(_timed(memory_s, compute_s, group, g.kernels))
+        rows.append(_timed(*np.broadcast_arrays(memory_s, compute_s), group, g.kernels))
     return rows
 
 

@@ -5,18 +5,22 @@ the whole of hardware.toml takes longer than most pages' arithmetic.
 """
 
 import csv
+import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from costmodel import blocks, names
+from costmodel import blocks, model_names, names
 from costmodel import prices as price_rules
 from costmodel.check import within
 from costmodel.errors import InputError
 from costmodel.hardware import Accelerator
+from costmodel.model import Model
+from costmodel.model_names import ModelEntry
 from costmodel.prices import ApiPrice, Price, PriceRow
 
 PRESETS = Path(__file__).resolve().parent.parent / "presets"
@@ -160,6 +164,51 @@ def calibration() -> Table:
     """Return the fitted constants as they stand in calibration.toml; empty without the file."""
     there = (PRESETS / "calibration.toml").exists()
     return tomllib.loads(_text("calibration.toml")) if there else {}
+
+
+# Models -----------------------------------------------------------------------------------------
+
+
+@cache
+def config_defaults() -> Mapping[str, Mapping[str, Any]]:
+    """Return, by model type, what a Hugging Face config class fills in for absent keys."""
+    found: Mapping[str, Mapping[str, Any]] = json.loads(_text("config_defaults.json"))
+    return found
+
+
+@cache
+def models() -> tuple[ModelEntry, ...]:
+    """Return the model presets' names, in alphabetical order; no config is read."""
+    table = tomllib.loads(_text("models.toml"))
+    return tuple(
+        ModelEntry(
+            id=row["id"],
+            short=short,
+            file=row["file"],
+            aliases=tuple(row.get("aliases", ())),
+            source=row["source"],
+            note=row.get("note", ""),
+        )
+        for short, row in table.items()
+    )
+
+
+@cache
+def _model_names() -> Mapping[str, ModelEntry]:
+    return model_names.spellings(models())
+
+
+@lru_cache(maxsize=256)
+def model(name: str) -> Model:
+    """Return a model preset by id, short name or alias; case doesn't matter.
+
+    >>> model("meta-llama/Llama-3.1-70B-Instruct").short
+    'llama-3.1-70b'
+    """
+    from costmodel import importer  # noqa: PLC0415  (it reads this module)
+
+    entry = model_names.find(name, _model_names())
+    return replace(importer.load(PRESETS / "models" / entry.file, name=entry.id), short=entry.short)
 
 
 # Files ------------------------------------------------------------------------------------------

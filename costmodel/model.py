@@ -242,6 +242,8 @@ class Published:
     block: int = 1
     """Block of a block-scaled quantisation along the feed-forward width (128 for DeepSeek's fp8):
     tensor parallelism must divide d_ff into whole blocks."""
+    per_class: tuple[tuple[Storage, str], ...] = ()
+    """Classes stored in a third dtype (DeepSeek-V4: experts mxfp4, attention and mlp fp8)."""
 
 
 @dataclass(frozen=True)

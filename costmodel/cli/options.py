@@ -13,20 +13,17 @@ from costmodel.scenario import BY_NAME, FIELDS, Scenario, rule, scenario
 LISTS = ("batch", "context_tokens")
 """Fields that accept several numbers where a command says so."""
 
-JSON = inspect.Parameter(
-    "json",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[bool, typer.Option("--json", help="Print one JSON object, SI units.")],
-)
-
 
 def scenario_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command every scenario option, as text, before its own options.
 
     The command is called with `given` (texts by field name) and its own keyword arguments.
     """
-    own = [p for n, p in inspect.signature(command).parameters.items() if n != "given"]
+    own = [
+        p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, p in inspect.signature(command).parameters.items()
+        if name != "given"
+    ]
     fields = [
         inspect.Parameter(
             field.name,

@@ -81,7 +81,7 @@ class Points:
         times = np.broadcast_arrays(
             self.memory_time_s, self.compute_time_s, self.comm_time_s, self.fixed_time_s
         )
-        return np.asarray(BOUNDS)[np.argmax(np.stack(times), axis=0)]
+        return np.asarray(np.asarray(BOUNDS)[np.argmax(np.stack(times), axis=0)])
 
     @property
     def _new_tokens(self) -> int:
@@ -295,7 +295,7 @@ def knee_of(case: Case) -> Knee:
             curve=own, limit_s=scenario.max_tpot_s * _passes(scenario), most=MOST_BATCH
         )
     best_usd, best_batch = best_here(perfect)
-    batch, decided = recommended(wall=wall, limit=limit, unknown=np.isnan(case.budget.usable_bytes))
+    batch, decided = recommended(wall=wall, limit=limit, unknown=bool(np.isnan(case.budget.usable_bytes)))
     return Knee(
         kv_crossover_batch=kv_crossover(plan=plan, context_tokens=context),
         diminishing_returns_batch=flattens(curve=own, saves_less_than=scenario.flat),
@@ -487,7 +487,7 @@ def memory_report(
     found = memory.budget(
         plan=case.plan,
         draft=case.draft,
-        capacity_bytes=case.accelerators[0].capacity_bytes,
+        capacity_bytes=np.asarray(case.accelerators[0].capacity_bytes),
         memory_fraction=memory_fraction,
         max_batched_tokens=max_batched_tokens,
         max_sequences=max_sequences,

@@ -122,18 +122,15 @@ def chunk_time(
         memory_s = moved / (machine.bandwidth_bytes_per_s * group.memory_share)
         short = np.where(s > 0, 1 + constants.prefill_half_tokens / np.maximum(s + p, 1.0), 1.0)
         compute_s = flops * short / (machine.flops_per_s["attention"] * group.compute_share)
-        busy, _ = overlap(*np.broadcast_arrays(memory_s, compute_s), group.exponent)
+        busy, _ = overlap(np.asarray(memory_s), np.asarray(compute_s), group.exponent)
         attention_s = attention_s + n * share * busy
         fixed_s = fixed_s + np.where(n * s > 0, a.layers * group.fixed_s, 0.0)
         if b.any():
             own = constants.attention_of(a.kind)
             read = a.read_bytes(context) + a.layers * a.write_bytes
             decode_s, _ = overlap(
-                *np.broadcast_arrays(
-                    read / (machine.bandwidth_bytes_per_s * own.memory_share),
-                    a.decode_flops(context)
-                    / (machine.flops_per_s["attention"] * own.compute_share),
-                ),
+                read / (machine.bandwidth_bytes_per_s * own.memory_share),
+                a.decode_flops(context) / (machine.flops_per_s["attention"] * own.compute_share),
                 own.exponent,
             )
             attention_s = attention_s + b * share * decode_s

@@ -260,7 +260,7 @@ def _gemm_rows(
         flops = own * g.flops_per_token
         unit = "head" if g.group == "head" else g.dtype
         compute_s = flops / (machine.flops_per_s[unit] * group.compute_share)
-        rows.append(_timed(*np.broadcast_arrays(memory_s, compute_s), group, g.kernels))
+        rows.append(_timed(np.asarray(memory_s), np.asarray(compute_s), group, g.kernels))
     return rows
 
 
@@ -368,9 +368,14 @@ def whole_step_time_s(
     >>> print(f"{t * 1e3:.2f} ms")
     69.33 ms
     """
-    b = np.asarray(batch, dtype=np.float64)
-    memory_s = (weight_bytes + b * cache_bytes_per_sequence) / np.asarray(bandwidth_bytes_per_s)
-    return np.maximum(memory_s, b * np.asarray(flop_time_per_sequence_s))
+    b, weights, cache, bandwidth, flop_s = (
+        np.asarray(v, dtype=np.float64)
+        for v in (
+            batch, weight_bytes, cache_bytes_per_sequence, bandwidth_bytes_per_s,
+            flop_time_per_sequence_s,
+        )
+    )  # fmt: skip
+    return np.asarray(np.maximum((weights + b * cache) / bandwidth, b * flop_s))
 
 
 def whole_step(

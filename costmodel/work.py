@@ -241,12 +241,12 @@ def coverage(*, tokens: FloatArray, n_experts: int, top_k: int, skew: float = 0.
     """
     tokens = np.asarray(tokens, dtype=np.float64)
     if skew <= 0:
-        return -np.expm1(tokens * np.log1p(-top_k / n_experts)) if top_k < n_experts else (
-            np.ones_like(tokens)
-        )
+        if top_k >= n_experts:
+            return np.ones_like(tokens)
+        return np.asarray(-np.expm1(tokens * np.log1p(-top_k / n_experts)))
     chance = _inclusion(n_experts, top_k, skew)
     miss = np.log1p(-np.minimum(chance, 1 - 1e-12))
-    return -np.expm1(tokens[..., None] * miss).mean(axis=-1)
+    return np.asarray(-np.expm1(tokens[..., None] * miss).mean(axis=-1))
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from costmodel import blocks, model_names, names
+from costmodel import blocks, custom, model_names, names
 from costmodel import prices as price_rules
 from costmodel.check import within
 from costmodel.errors import InputError
@@ -51,7 +51,8 @@ def _spellings() -> dict[str, str]:
 def accelerator(name: str) -> Accelerator:
     """Return an accelerator by id, short name, alias, or any beginning of an id that fits one.
 
-    Case, spaces and brackets don't matter, and a trailing memory size may be left out or added.
+    Case, spaces and brackets don't matter, and a trailing memory size may be left out or added. A
+    text of the form in `costmodel.custom` is an accelerator of its own.
 
     >>> accelerator("H100-SXM-80GB").id, accelerator("b200").id
     ('h100-sxm', 'b200-sxm')
@@ -60,6 +61,8 @@ def accelerator(name: str) -> Accelerator:
     ...
     costmodel.errors.InputError: hardware must name one preset, got 'h100', which fits ...
     """
+    if custom.is_custom(name):
+        return custom.typed(name)
     every = hardware()
     if name in every:
         return every[name]

@@ -27,12 +27,13 @@ def figure():
     )
 
 
-def test_payload_is_one_json_document_with_arrays_and_roles():
-    sent = json.loads(plot.payload(figure(), name="cost", live=live(), stamp="here"))
+def test_payload_is_three_lines_of_json_with_arrays_and_roles():
+    lines = plot.payload(figure(), name="cost\n", live=live(), stamp="here").split(b"\n")
+    box, drawing, table = map(json.loads, lines)
 
-    assert sent["figure"]["data"][0]["x"] == [1.0, 2.0]
-    assert sent["figure"]["data"][0]["line"]["color"] == "role:ink"
-    assert (sent["live"]["batch"], sent["live"]["ticks"], sent["stamp"]) == (2, TICKS, "here")
+    assert drawing["data"][0]["x"] == [1.0, 2.0]
+    assert drawing["data"][0]["line"]["color"] == "role:ink"
+    assert (table["batch"], table["ticks"], box["stamp"]) == (2, TICKS, "here")
 
 
 def test_short_column_is_refused():

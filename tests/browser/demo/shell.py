@@ -39,7 +39,8 @@ with st.sidebar:
     gpus = st.selectbox("GPUs", [1, 2, 4, 8], index=2, key="g", bind="query-params")
 
 ticks = plot.batch_ticks(largest=LARGEST, also=(WALL, batch))
-fits = [tick for tick in ticks if tick <= WALL]
+grid = plot.batch_ticks(largest=LARGEST, also=(WALL,))
+fits = [tick for tick in grid if tick <= WALL]
 scale = gpus / 4
 usd = [f"${cost(tick) * scale:.2f}" for tick in ticks]
 say = [
@@ -98,9 +99,9 @@ layout = theme.layout(
 data = [
     {"type": "scatter", "name": "cost", "mode": "lines", "x": fits, "y": [cost(t) * scale for t in fits], "yaxis": "y",
      "line": {"color": theme.role("ink"), "width": 3.5}, "hovertemplate": "batch %{x}: $%{y:.2f}<extra></extra>"},
-    {"type": "scatter", "name": "cache", "mode": "none", "stackgroup": "a", "x": ticks, "y": [share(t) for t in ticks],
+    {"type": "scatter", "name": "cache", "mode": "none", "stackgroup": "a", "x": grid, "y": [share(t) for t in grid],
      "yaxis": "y2", "fillcolor": theme.role("cache"), "hoverinfo": "skip"},
-    {"type": "scatter", "name": "weights", "mode": "none", "stackgroup": "a", "x": ticks, "y": [100 - share(t) for t in ticks],
+    {"type": "scatter", "name": "weights", "mode": "none", "stackgroup": "a", "x": grid, "y": [100 - share(t) for t in grid],
      "yaxis": "y2", "fillcolor": theme.role("weights"), "hoverinfo": "skip"},
     {"type": "scatter", "name": "time", "mode": "lines", "x": fits, "y": [time_ms(t) for t in fits], "yaxis": "y3",
      "line": {"color": theme.role("ink"), "width": 3}, "hoverinfo": "skip"},

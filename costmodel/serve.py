@@ -139,11 +139,12 @@ def at_batch(case: Case, *, batch: ArrayLike) -> Serving:
     accepted = passes(tokens=scenario.spec_tokens, acceptance=scenario.spec_acceptance)
     step_s = step_time(case, batch=b, context_tokens=np.asarray(work.resident)).total / accepted
     alone_s = prefill_time(**parts, new=work.new, cached=work.cached, chunk=constants.chunk_tokens)  # type: ignore[arg-type]
+    shape = np.broadcast_shapes(b.shape, np.shape(alone_s), np.shape(step_s))
     more = work.output - 1
     rate = b / more if more > 0 else np.full_like(b, np.inf)
     if more <= 0:
-        tpot_s, prompt_wait_s = np.full_like(b, np.nan), alone_s
-        per_request_s = np.broadcast_to(alone_s, b.shape)
+        tpot_s, prompt_wait_s = np.full(shape, np.nan), alone_s
+        per_request_s = np.broadcast_to(alone_s, shape)
     elif constants.mixes_prompts:
         # Steps with prompt tokens among pure decode steps: one weight read serves both.
         held = np.maximum(rate, 1.0)
@@ -166,7 +167,7 @@ def at_batch(case: Case, *, batch: ArrayLike) -> Serving:
         per_request_s = more * tpot_s / b
     else:
         tpot_s = step_s + constants.stall_share * rate * alone_s
-        prompt_wait_s = np.broadcast_to(alone_s, b.shape)
+        prompt_wait_s = np.broadcast_to(alone_s, shape)
         per_request_s = more * tpot_s / b
     requests_per_s = 1 / per_request_s
     busy = np.clip(requests_per_s * alone_s, 0.0, 0.95)
@@ -209,7 +210,7 @@ def _priced(
         ttft_s=np.asarray(ttft_s),
         tpot_s=np.asarray(tpot_s),
         step_s=np.asarray(step_s),
-        prefill_s=np.broadcast_to(prefill_s, batch.shape),
+        prefill_s=np.broadcast_to(prefill_s, output_per_s.shape),
         requests_per_s=np.asarray(requests_per_s),
         output_tokens_per_s=np.asarray(output_per_s),
         usd_per_request=np.asarray(per_mtok * work.output / 1e6),

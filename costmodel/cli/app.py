@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 
+from costmodel.cli import serving
 from costmodel.cli.numbers import numbers
 from costmodel.cli.options import read, scenario_options
+from costmodel.cli.output import Json, show
 from costmodel.errors import InputError
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, in SI units.")]
 BAD_INPUT = 2
 
 app = typer.Typer(
@@ -44,22 +44,14 @@ def _refuse(sentence: str) -> None:
     sys.exit(BAD_INPUT)
 
 
-def _show(record: dict[str, Any], as_json: bool, text: Callable[[], str]) -> None:
-    if as_json:
-        import json  # noqa: PLC0415  (each command loads what it needs: cold start matters)
-
-        typer.echo(json.dumps(record, allow_nan=False))
-    else:
-        typer.echo(text())
-
-
 @app.command()
 def models(as_json: Json = False) -> None:
     """List the preset models with sources."""
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel import records  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
 
     found = records.models()
-    _show(
+    show(
         {"models": found},
         as_json,
         lambda: table.table(
@@ -76,7 +68,8 @@ def models(as_json: Json = False) -> None:
 @app.command()
 def hardware(as_json: Json = False) -> None:
     """List the preset accelerators with sources and dates."""
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel import records  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
 
     found = records.hardware()
 
@@ -93,13 +86,14 @@ def hardware(as_json: Json = False) -> None:
         ]  # fmt: skip
 
     head = ["id", "GiB", "GB/s", "bf16 TF", "fp8 TF", "fp4 TF", "linked", "name"]
-    _show({"hardware": found}, as_json, lambda: table.table([row(r) for r in found], head=head))
+    show({"hardware": found}, as_json, lambda: table.table([row(r) for r in found], head=head))
 
 
 @app.command()
 def prices(as_json: Json = False) -> None:
     """List what an accelerator-hour costs on each basis, with the rows behind it."""
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel import records  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
     from costmodel.prices import BASES  # noqa: PLC0415
 
     found = records.prices()
@@ -110,7 +104,7 @@ def prices(as_json: Json = False) -> None:
         return f"{price['usd_per_gpu_hour']:.2f}" + (" old" if price["old"] else "")
 
     priced = [r for r in found if any(r[b]["usd_per_gpu_hour"] is not None for b in BASES)]
-    _show(
+    show(
         {"prices": found, "unit": "USD per accelerator-hour"},
         as_json,
         lambda: table.table(
@@ -124,13 +118,14 @@ def prices(as_json: Json = False) -> None:
 @scenario_options
 def model(given: dict[str, str], as_json: Json = False) -> None:
     """Weigh a model: parameters, weights read per step, cache per token and sequence."""
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel import records  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
     from costmodel.explore import model_card  # noqa: PLC0415
 
     chosen, _ = read(given)
     batch = chosen.batch if "batch" in given else 1.0
     record = records.model_card(model_card(chosen, batch=batch))
-    _show(record, as_json, lambda: table.pairs({k: v for k, v in record.items() if k != "layers"}))
+    show(record, as_json, lambda: table.pairs({k: v for k, v in record.items() if k != "layers"}))
 
 
 @app.command()
@@ -152,7 +147,8 @@ def memory(
     as_json: Json = False,
 ) -> None:
     """Show memory per GPU as an engine prints it at start-up."""
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel import records  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
     from costmodel.explore import memory_report  # noqa: PLC0415
 
     chosen, _ = read(given)
@@ -166,28 +162,30 @@ def memory(
         if text is not None:
             engine[name] = float(numbers(text, option="--" + name.replace("_", "-"))[0])
     record = records.memory(memory_report(chosen, **engine))
-    _show(record, as_json, lambda: table.pairs(record))
+    show(record, as_json, lambda: table.pairs(record))
 
 
 @app.command()
 @scenario_options
 def point(given: dict[str, str], as_json: Json = False) -> None:
     """Compute decode points: time, cost, what bounds them, whether they fit."""
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel import records  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
     from costmodel.explore import point as points_of  # noqa: PLC0415
 
     chosen, axes = read(given, lists=("batch", "context_tokens", "hardware"))
     found = list(records.points(points_of(chosen, **axes)))
     several = len(found) > 1 or bool(axes)
-    _show({"points": found} if several else found[0], as_json, lambda: table.points(found))
+    show({"points": found} if several else found[0], as_json, lambda: table.points(found))
 
 
 @app.command()
 @scenario_options
 def knee(given: dict[str, str], as_json: Json = False) -> None:
     """Find the edges of the cost curve, the recommended batch, the floor and the best here."""
+    from costmodel import records  # noqa: PLC0415
     from costmodel.case import resolve  # noqa: PLC0415
-    from costmodel.cli import records, table  # noqa: PLC0415
+    from costmodel.cli import table  # noqa: PLC0415
     from costmodel.explore import knee_of  # noqa: PLC0415
 
     chosen, _ = read(given)
@@ -195,4 +193,7 @@ def knee(given: dict[str, str], as_json: Json = False) -> None:
     record = records.knee(
         knee_of(case), price_reason=case.price_reasons[0], notes=case.notes
     )
-    _show(record, as_json, lambda: table.pairs(record))
+    show(record, as_json, lambda: table.pairs(record))
+
+
+serving.register(app)

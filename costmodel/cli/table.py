@@ -71,3 +71,30 @@ def points(records: Sequence[dict[str, Any]]) -> str:
     first = records[0]
     said = [first[k] for k in ("price_reason",) if k in first] + first.get("notes", [])
     return "\n".join([text, *said])
+
+
+def servings(records: Sequence[dict[str, Any]]) -> str:
+    """Return served batches as a table: speeds as people read them, all-in cost and its parts."""
+
+    def usd(value: float | None) -> str:
+        return "–" if value is None else f"{value:.3f}"
+
+    rows = [
+        [
+            r["hardware"],
+            f"{r['batch']:.4g}",
+            f"{r['ttft_s'] * 1e3:.0f}",
+            "–" if r["tpot_s"] is None else f"{1 / r['tpot_s']:.1f}",
+            f"{r['output_tokens_per_s']:.0f}",
+            usd(r["usd_per_mtok"]),
+            "–" if r["low"] is None else f"{r['low']:.3f} to {r['high']:.3f}",
+            usd(r["usd_per_mtok_output"]),
+            usd(r["usd_per_mtok_input"]),
+            "yes" if r["fits"] else "no",
+        ]
+        for r in records
+    ]
+    head = ["hardware", "batch", "first ms", "tok/s each", "tok/s", "all-in", "band", "answer", "input", "fits"]
+    first = records[0]
+    said = [first[k] for k in ("price_reason",) if k in first] + first.get("notes", [])
+    return "\n".join([table(rows, head=head), *said])

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from costmodel import catalog
+from costmodel import catalog, serve
+from costmodel.case import resolve
+from costmodel.check import FloatArray
 from costmodel.explore import Knee, MemoryReport, ModelCard, Points, beyond_limit
 from costmodel.facts import Fact
 from costmodel.model import Model
 from costmodel.prices import BASES, Price
+from costmodel.scenario import Scenario
 
 Record = dict[str, Any]
 
@@ -72,6 +75,59 @@ def points(found: Points) -> Iterator[Record]:
         reason = case.price_reasons[index[0]]
         if reason:
             record["price_reason"] = reason
+        if case.notes:
+            record["notes"] = list(case.notes)
+        yield record
+
+
+def serve_all(
+    scenario: Scenario,
+    *,
+    batch: FloatArray | None = None,
+    concurrency: FloatArray | None = None,
+    hardware: list[str] | None = None,
+) -> Iterator[Record]:
+    """Yield one record per accelerator and batch (or concurrency), the latter fastest."""
+    for name in hardware or [scenario.hardware]:
+        case = resolve(scenario.but(hardware=name))
+        if concurrency is None:
+            found = serve.at_batch(case, batch=scenario.batch if batch is None else batch)
+        else:
+            found = serve.at_concurrency(case, concurrency=concurrency)
+        yield from servings(found)
+
+
+def servings(found: serve.Serving) -> Iterator[Record]:
+    """Yield one record per served batch, for one accelerator."""
+    case = found.case
+    low, high = found.low, found.high
+    arrays = {
+        "batch": found.batch,
+        "concurrency": found.concurrency,
+        "fits": found.fits,
+        "ttft_s": found.ttft_s,
+        "tpot_s": found.tpot_s,
+        "e2e_s": found.e2e_s,
+        "requests_per_s": found.requests_per_s,
+        "output_tokens_per_s": found.output_tokens_per_s,
+        "usd_per_mtok_input": found.usd_per_mtok_input,
+        "usd_per_mtok_output": found.usd_per_mtok_output,
+        "usd_per_mtok": found.usd_per_mtok,
+        "usd_per_request": found.usd_per_request,
+        "low": np.nan if low is None else low,
+        "high": np.nan if high is None else high,
+    }
+    shape = np.shape(found.usd_per_mtok)
+    full = {name: np.broadcast_to(np.asarray(a), shape) for name, a in arrays.items()}
+    for index in np.ndindex(shape):
+        record = {
+            "model": case.model.id,
+            "hardware": case.accelerators[0].id,
+            "tp": case.scenario.tp,
+            **{name: plain(a[index]) for name, a in full.items()},
+        }
+        if case.price_reasons[0]:
+            record["price_reason"] = case.price_reasons[0]
         if case.notes:
             record["notes"] = list(case.notes)
         yield record

@@ -29,7 +29,7 @@ from costmodel.model import Model
 from costmodel.scenario import MOST_BATCH, MOST_TOKENS, Scenario
 from costmodel.speculation import passes
 from costmodel.step import StepTime, decode_step, whole_step
-from costmodel.work import Parallel, plan, read_params
+from costmodel.work import Parallel, Plan, plan, read_params
 
 BOUNDS = ("memory", "compute", "comm", "fixed")
 
@@ -90,28 +90,40 @@ class Points:
     @cached_property
     def bytes_read(self) -> FloatArray:
         """Weights and cache that a step reads (states: reads and writes), over the copy. [bytes]"""
-        plan = self.case.plan
+        once = self._bytes_of(self.case.plan, self._new_tokens)
+        if self.case.draft is None:
+            return once
+        return np.asarray(once + (self._new_tokens - 1) * self._bytes_of(self.case.draft, 1))
+
+    def _bytes_of(self, plan: Plan, new_tokens: int) -> FloatArray:
         per_stage = self.batch / plan.parallel.stages
         weights = plan.weight_bytes(
-            per_stage * self._new_tokens, skew=self.case.constants.routing_skew
+            per_stage * new_tokens, skew=self.case.constants.routing_skew
         )
         cache = per_stage * plan.cache_bytes(self.context_tokens)
-        return np.asarray((weights + cache) * self.case.gpus)
+        return np.asarray((weights + cache) * plan.parallel.gpus)
 
     @cached_property
     def flops(self) -> FloatArray:
         """Arithmetic of a step, over the copy. [FLOP]"""
-        plan = self.case.plan
+        once = self._new_tokens * self._flops_of(self.case.plan)
+        if self.case.draft is None:
+            return once
+        return np.asarray(once + (self._new_tokens - 1) * self._flops_of(self.case.draft))
+
+    def _flops_of(self, plan: Plan) -> FloatArray:
         linear = sum(g.token_share * g.flops_per_token for g in plan.gemms)
         each = linear + plan.attention_flops(self.context_tokens)
-        return np.asarray(self.batch * self._new_tokens * each * plan.parallel.ways)
+        return np.asarray(self.batch * each * plan.parallel.ways)
 
     @cached_property
     def memory_bytes(self) -> FloatArray:
         """Weights, workspace, runtime and the batch's cache, over the copy. [bytes]"""
         budget = self.case.budget
         used = budget.weights_bytes + budget.workspace_bytes + budget.runtime_bytes
-        each = memory.sequence_bytes(plan=self.case.plan, context_tokens=self.context_tokens)
+        each = memory.sequence_bytes(
+            plan=self.case.plan, draft=self.case.draft, context_tokens=self.context_tokens
+        )
         return np.asarray((used + self.batch * each) * self.case.gpus)
 
     @cached_property

@@ -226,7 +226,9 @@ def resolve(scenario: Scenario, hardware: Sequence[str | Accelerator] | None = N
         draft=draft,
         machine=machine,
         constants=constants,
-        budget=memory.budget(plan=work, draft=draft, capacity_bytes=capacity),
+        budget=memory.budget(
+            plan=work, draft=draft, capacity_bytes=capacity, engine=scenario.engine
+        ),
         usd_per_gpu_hour=usd,
         price_reasons=tuple(reason for _, reason in found),
         notes=tuple(notes),

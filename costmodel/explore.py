@@ -499,6 +499,7 @@ def memory_report(
     found = memory.budget(
         plan=case.plan,
         draft=case.draft,
+        engine=scenario.engine,
         capacity_bytes=np.asarray(case.accelerators[0].capacity_bytes),
         memory_fraction=memory_fraction,
         max_batched_tokens=max_batched_tokens,

@@ -1,7 +1,8 @@
 """What fits: weights, workspace and runtime beside the cache, on one GPU of a copy.
 
 `resident / g + b · stored(L) + workspace + runtime ≤ usable share · capacity`; docs/model.md,
-"Memory". A configuration that doesn't fit is a result: the largest batch is then 0.
+"Memory". Engines mean different things by that share (`kv_room_bytes`). A configuration that doesn't
+fit is a result: the largest batch is then 0.
 """
 
 import math
@@ -10,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from costmodel.check import FloatArray
-from costmodel.model import Experts, Model
+from costmodel.model import Experts, FeedForward, Model
 from costmodel.work import Plan
 
 MEMORY_FRACTION = 0.9
-"""Share of the card that an engine takes by default (vLLM, `--gpu-memory-utilization`)."""
+"""Share that an engine takes by default (vLLM, `--gpu-memory-utilization`, and TensorRT-LLM's of
+what is free; SGLang chooses about as much by card)."""
 MAX_BATCHED_TOKENS = 8192
 MAX_SEQUENCES = 256
 RUNTIME_BYTES = 1.4e9
@@ -29,19 +31,21 @@ class Budget:
     weights_bytes: float
     workspace_bytes: float
     runtime_bytes: float
-    usable_bytes: FloatArray
-    """NaN where the capacity isn't published."""
+    share_bytes: FloatArray
+    """The memory fraction of the capacity; NaN where the capacity isn't published."""
+    available_kv_bytes: FloatArray
+    """What the engine leaves for the cache; negative where the weights don't fit."""
 
     @property
-    def available_kv_bytes(self) -> FloatArray:
-        """What is left for the cache; negative where the weights don't fit."""
+    def usable_bytes(self) -> FloatArray:
+        """What the engine takes in all: weights, workspace, runtime and cache."""
         used = self.weights_bytes + self.workspace_bytes + self.runtime_bytes
-        return np.asarray(self.usable_bytes - used)
+        return np.asarray(used + self.available_kv_bytes)
 
     @property
     def packed_kv_bytes(self) -> FloatArray:
-        """What a perfect engine would leave for it: no workspace, no runtime."""
-        return np.asarray(self.usable_bytes - self.weights_bytes)
+        """What a perfect engine would leave for the cache: no workspace, no runtime."""
+        return np.asarray(self.share_bytes - self.weights_bytes)
 
 
 def workspace_bytes(
@@ -54,22 +58,55 @@ def workspace_bytes(
     """Return the activations of the largest step on one GPU. [bytes]
 
     `tokens · (3 · d_ff / g + 4 · d) · 2 B` for the widest feed-forward and the residual stream,
-    plus logits and sampling of `sequences · V` in 32 bits twice; docs/model.md, "Memory".
+    plus logits and sampling of `sequences · V` in 32 bits twice. Of k experts a token's widths
+    add up, and each writes a row of d before they are summed; docs/model.md, "Memory".
 
     >>> from costmodel.catalog import model
     >>> round(workspace_bytes(model=model("llama-3.1-70b"), ways=4) / 1e9, 2)
     1.15
     """
-    wide = max(
-        (
-            part.d_expert * part.top_k if isinstance(part, Experts) else part.d_ff
-            for layer in model.layers
-            for part in layer.feed_forward
-        ),
-        default=model.d_model,
-    )
-    tokens = max_batched_tokens * (3 * wide / ways + 4 * model.d_model) * 2.0
+    parts = [part for layer in model.layers for part in layer.feed_forward]
+    per_token = max((_activations(part, ways) for part in parts), default=0.0)
+    tokens = max_batched_tokens * (per_token + 4 * model.d_model) * 2.0
     return tokens + max_sequences * model.vocab * 8.0
+
+
+def _activations(part: FeedForward, ways: int) -> float:
+    """Elements that one token needs in a feed-forward on one GPU, the residual stream apart."""
+    if isinstance(part, Experts):
+        return part.top_k * (3 * part.d_expert / ways + (part.d_in or part.d_model))
+    return 3 * part.d_ff / ways
+
+
+def kv_room_bytes(
+    *,
+    engine: str,
+    capacity_bytes: FloatArray,
+    memory_fraction: float,
+    weights_bytes: float,
+    workspace_bytes: float,
+    runtime_bytes: float,
+) -> FloatArray:
+    """Return what an engine leaves for the cache on one GPU. [bytes]
+
+    vLLM keeps all it needs inside its fraction of the card. SGLang's fraction is of what is free
+    before loading and holds weights and cache; activations stay outside. TensorRT-LLM's is of
+    what is free beside weights, workspace and runtime. Other engines count as vLLM.
+
+    >>> sizes = dict(memory_fraction=0.9, weights_bytes=40e9, workspace_bytes=2e9,
+    ...              runtime_bytes=1e9, capacity_bytes=np.array(80e9))
+    >>> [round(float(kv_room_bytes(engine=e, **sizes)) / 1e9, 1) for e in ("vllm", "sglang", "trtllm")]
+    [29.0, 31.1, 33.3]
+    """
+    capacity = np.asarray(capacity_bytes, dtype=np.float64)
+    beside = weights_bytes + workspace_bytes + runtime_bytes
+    if engine == "sglang":
+        inside = memory_fraction * (capacity - runtime_bytes) - weights_bytes
+        return np.asarray(np.minimum(inside, capacity - beside))
+    if engine in {"trtllm", "tensorrt-llm"}:
+        free = capacity - beside
+        return np.asarray(np.where(free > 0, memory_fraction * free, free))
+    return np.asarray(memory_fraction * capacity - beside)
 
 
 def budget(
@@ -77,24 +114,35 @@ def budget(
     plan: Plan,
     capacity_bytes: FloatArray,
     draft: Plan | None = None,
+    engine: str = "vllm",
     memory_fraction: float = MEMORY_FRACTION,
     max_batched_tokens: int = MAX_BATCHED_TOKENS,
     max_sequences: int = MAX_SEQUENCES,
     runtime_bytes: float = RUNTIME_BYTES,
 ) -> Budget:
     """Return the memory of one GPU of a copy, before the cache; drafting layers included."""
-    stages = plan.parallel.stages
     drafting = 0.0 if draft is None else draft.layers_bytes
+    weights = (plan.resident_bytes + drafting) / plan.parallel.stages
+    workspace = workspace_bytes(
+        model=plan.model,
+        ways=plan.parallel.ways,
+        max_batched_tokens=max_batched_tokens,
+        max_sequences=max_sequences,
+    )
+    capacity = np.asarray(capacity_bytes, dtype=np.float64)
     return Budget(
-        weights_bytes=(plan.resident_bytes + drafting) / stages,
-        workspace_bytes=workspace_bytes(
-            model=plan.model,
-            ways=plan.parallel.ways,
-            max_batched_tokens=max_batched_tokens,
-            max_sequences=max_sequences,
-        ),
+        weights_bytes=weights,
+        workspace_bytes=workspace,
         runtime_bytes=runtime_bytes,
-        usable_bytes=np.asarray(memory_fraction * np.asarray(capacity_bytes, dtype=np.float64)),
+        share_bytes=np.asarray(memory_fraction * capacity),
+        available_kv_bytes=kv_room_bytes(
+            engine=engine,
+            capacity_bytes=capacity,
+            memory_fraction=memory_fraction,
+            weights_bytes=weights,
+            workspace_bytes=workspace,
+            runtime_bytes=runtime_bytes,
+        ),
     )
 
 

@@ -6,14 +6,19 @@ main script as an app of the old kind, whose deep links skip this file.
 
 import streamlit as st
 
-from ui import navigation, theme
+from ui import address, frame, navigation, sidebar, theme
 
 st.set_page_config(page_title="Inference cost", page_icon=":material/show_chart:", layout="wide")
 st.html(f"<style>{theme.css()}</style>")
+address.clean()
 
 groups: dict[str, list[st.Page]] = {}
 for entry in navigation.LISTED:
     page = st.Page(entry.path, title=entry.title, url_path=entry.address, default=not entry.address)
     groups.setdefault(entry.group, []).append(page)
 
-st.navigation(groups, position="top").run()
+page = st.navigation(groups, position="top")
+sidebar.draw()
+frame.open_head()
+address.notice()
+page.run()

@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from costmodel import custom
 from costmodel.case import find_model
 from costmodel.errors import InputError
 from costmodel.mixers import with_kv_heads
@@ -129,9 +130,19 @@ def set_batch(batch: int) -> None:
 
 def apply(changes: Mapping[str, Any]) -> None:
     """Set scenario fields, in the engine's units; controls and address follow."""
+    written: dict[str, Value] = {}
     for field, wanted in changes.items():
         control = BY_FIELD[field]
-        st.session_state[control.key] = control.from_engine(wanted)
+        written[control.key] = control.from_engine(wanted)
+    own = str(written.get("hw", ""))
+    if custom.is_custom(own):
+        written |= {"hw": OWN_HARDWARE, "hwx": own.removeprefix(custom.PREFIX)}
+    if str(written.get("m", "")).startswith("{"):
+        st.session_state[OWN_CONFIG] = written["m"]
+        written["m"] = OWN_MODEL
+    if "hw" in written:
+        written.setdefault("pr", None)  # a typed price is the old accelerator's
+    set_values(written)
 
 
 def set_values(changes: Mapping[str, Value]) -> None:

@@ -1,0 +1,158 @@
+"""The scenario's controls, drawn by the shell so that every page keeps them, bound to the address."""
+
+from datetime import date
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from costmodel import workloads
+from costmodel.case import resolve
+from costmodel.errors import InputError
+from costmodel.explore import knee_of
+from ui import help as words
+from ui import own, state, units
+from ui.controls import AS_BUILT, CONTROL, OWN_HARDWARE, OWN_MODEL, Control, Value
+
+START = "start"
+YOUR_OWN = "your own"
+_WROTE = "_start_wrote"
+FORGET_PRICE = partial(state.set_values, {"pr": None})
+"""A typed price is one accelerator's on one day: it goes with them."""
+
+
+def draw() -> None:
+    """Draw the sidebar."""
+    with st.sidebar:
+        _start()
+        _pair("in", "out")
+        _pair("sp", "ft")
+        widget("m")
+        if state.value("m") == OWN_MODEL:
+            own.draw_model()
+        left, right = st.columns(2, gap="small")
+        with left:
+            widget("hw", on_change=FORGET_PRICE)
+        with right:
+            widget("g")
+        if state.value("hw") == OWN_HARDWARE:
+            own.draw_hardware()
+        _pair("w", "kv")
+        left, right = st.columns(2, gap="small")
+        with left:
+            _kv_heads()
+        with right:
+            widget("b")
+        _price()
+        with st.popover("More", width="stretch", icon=":material/tune:", help="Everything that is rarely changed"):
+            _more()
+
+
+def _pair(one: str, other: str) -> None:
+    left, right = st.columns(2, gap="small")
+    with left:
+        widget(one)
+    with right:
+        widget(other)
+
+
+def _more() -> None:
+    widget("ctx", placeholder="input + output / 2")
+    _pair("sh", "hit")
+    _pair("ar", "split")
+    _pair("busy", "q")
+    _pair("eng", "prof")
+    _pair("sd", "sa")
+
+
+def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:
+    """Draw the widget of a control and return its value."""
+    control = CONTROL[key]
+    common: dict[str, Any] = {
+        "label": control.label, "key": key, "help": words.HELP.get(key), "bind": "query-params",
+        "on_change": on_change, **changes,
+    }  # fmt: skip
+    if control.options:
+        at = control.options.index(str(control.default))
+        chosen: str = st.selectbox(options=control.options, index=at, required=True, **common)
+        return chosen
+    if control.is_text:
+        text: str | None = st.text_input(value=str(control.default), **common)
+        return text
+    return _number(control, common)
+
+
+def _number(control: Control, common: dict[str, Any]) -> Value:
+    kind = int if control.whole else float
+    default = control.default
+    number: Value = st.number_input(
+        min_value=kind(control.low),
+        max_value=kind(control.high),
+        value=None if default is None else kind(default),
+        step=kind(control.step),
+        format="%d" if control.whole else "%g",
+        **common,
+    )
+    return number
+
+
+# Ready-made scenarios ---------------------------------------------------------------------------
+
+
+def _start() -> None:
+    if st.session_state.get(START, YOUR_OWN) != YOUR_OWN and st.session_state.get(_WROTE) != state.values():
+        st.session_state[START] = YOUR_OWN
+    st.selectbox(
+        "Start from",
+        (YOUR_OWN, *workloads.BY_NAME),
+        key=START,
+        on_change=_write_start,
+        help="A workload with its limits; the batch becomes the largest within them. Model and hardware stay.",
+    )
+
+
+def _write_start() -> None:
+    """Write a ready-made workload, and the batch that it allows."""
+    found = workloads.BY_NAME.get(str(st.session_state[START]))
+    if found is None:
+        return
+    state.apply(found.fields())
+    state.set_values({"ctx": None})
+    try:
+        batch = knee_of(resolve(state.current())).recommended_batch
+    except InputError:
+        batch = 0
+    if batch:
+        state.set_batch(batch)
+    st.session_state[_WROTE] = state.values()
+
+
+# Controls with something of their own -----------------------------------------------------------
+
+
+def _kv_heads() -> None:
+    fixed = state.heads_fixed(state.current().model)
+    label = "KV heads" if state.value("h") == AS_BUILT else "KV heads: what if"
+    reason = "This model keeps latents or states, not keys and values by head, so there is nothing to change."
+    widget("h", label=label, disabled=fixed, help=reason if fixed else words.HELP["h"])
+
+
+def _price() -> None:
+    hardware, basis = state.current().hardware, str(state.value("pb"))
+    found = words.basis_price(hardware, basis)
+    known = None if found is None else found.usd_per_gpu_hour
+    text = words.price_help(hardware, basis, date.today()) if found else "No price is known."
+    label = f"Price basis ({units.usd(known)})" if known else "Price basis"
+    if found and found.old:
+        label += ", old"
+    left, right = st.columns(2, gap="small")
+    with left:
+        widget("pb", label=label, on_change=FORGET_PRICE, help=text)
+    with right:
+        widget("pr", placeholder=units.usd(known, sign=False) if known else "no price")
+
+
+def reset() -> None:
+    """Set every control back to what pages open with."""
+    state.set_values({key: control.default for key, control in CONTROL.items()})
+    st.session_state[START] = YOUR_OWN

@@ -230,7 +230,7 @@ CONTROLS: tuple[Control, ...] = (
     _number("in", "input_tokens", "Input tokens", 1500, 1, 1_000_000, 100),
     _number("out", "output_tokens", "Output tokens", 1000, 1, 1_000_000, 100),
     _number(
-        "sp", "max_tpot_s", "Speed, tokens/s each", 30, 0, 500,
+        "sp", "max_tpot_s", "User speed, tok/s", 30, 0, 500,
         to_engine=lambda v: units.seconds_per_token(v) if v else None,
         from_engine=lambda v: 0 if v is None else max(1, round(units.tokens_per_s(v))),
     ),
@@ -248,7 +248,7 @@ CONTROLS: tuple[Control, ...] = (
     _choice("h", "kv_heads", "KV heads", AS_BUILT, KV_HEAD_CHOICES, **_unless(AS_BUILT, int)),
     _number("b", "batch", "Batch", 64, 1, MOST_BATCH, from_engine=round),
     _choice("pb", "price_basis", "Price basis", "on-demand", PRICE_BASES),
-    _number("pr", "price_usd_per_gpu_hour", "USD per GPU-hour", None, 0.001, 100_000, 0.1, whole=False),
+    _number("pr", "price_usd_per_gpu_hour", "Own price, $/h", None, 0.001, 100_000, 0.1, whole=False),
     _number("ctx", "context_tokens", "Context, tokens", None, 1, MOST_TOKENS, 1000,
             from_engine=lambda v: None if v is None else round(v)),
     _percent("sh", "shared", "Prompt repeated, %", 0.0),

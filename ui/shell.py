@@ -4,11 +4,18 @@ It lies in ui/ and not beside pages/, because Streamlit treats a folder of that 
 main script as an app of the old kind, whose deep links skip this file.
 """
 
+from pathlib import Path
+
 import streamlit as st
 
 from ui import address, frame, navigation, sidebar, theme
 
-st.set_page_config(page_title="Inference cost", page_icon=":material/show_chart:", layout="wide")
+st.set_page_config(
+    page_title="Inference cost",
+    page_icon=str(Path(__file__).parent / "static" / "icon.svg"),
+    layout="wide",
+    initial_sidebar_state=340,
+)
 st.html(f"<style>{theme.css()}</style>")
 address.clean()
 

@@ -23,14 +23,17 @@ FORGET_PRICE = partial(state.set_values, {"pr": None})
 
 def draw() -> None:
     """Draw the sidebar."""
-    with st.sidebar:
+    with st.sidebar, st.container(gap="xsmall", key="scenario"):
         _start()
+        _group("Workload")
         _pair("in", "out")
+        _group("Limits")
         _pair("sp", "ft")
+        _group("Setup")
         widget("m")
         if state.value("m") == OWN_MODEL:
             own.draw_model()
-        left, right = st.columns(2, gap="small")
+        left, right = st.columns(2, gap="small", wrap=False)
         with left:
             widget("hw", on_change=FORGET_PRICE)
         with right:
@@ -38,7 +41,7 @@ def draw() -> None:
         if state.value("hw") == OWN_HARDWARE:
             own.draw_hardware()
         _pair("w", "kv")
-        left, right = st.columns(2, gap="small")
+        left, right = st.columns(2, gap="small", wrap=False)
         with left:
             _kv_heads()
         with right:
@@ -48,8 +51,12 @@ def draw() -> None:
             _more()
 
 
+def _group(name: str) -> None:
+    st.html(f'<p class="group">{name}</p>')
+
+
 def _pair(one: str, other: str) -> None:
-    left, right = st.columns(2, gap="small")
+    left, right = st.columns(2, gap="small", wrap=False)
     with left:
         widget(one)
     with right:
@@ -74,7 +81,7 @@ def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:
     }  # fmt: skip
     if control.options:
         at = control.options.index(str(control.default))
-        chosen: str = st.selectbox(options=control.options, index=at, required=True, **common)
+        chosen: str = st.selectbox(options=control.options, index=at, **common)
         return chosen
     if control.is_text:
         text: str | None = st.text_input(value=str(control.default), **common)
@@ -142,10 +149,10 @@ def _price() -> None:
     found = words.basis_price(hardware, basis)
     known = None if found is None else found.usd_per_gpu_hour
     text = words.price_help(hardware, basis, date.today()) if found else "No price is known."
-    label = f"Price basis ({units.usd(known)})" if known else "Price basis"
+    label = f"Basis, {units.usd(known)}/h" if known else "Price basis"
     if found and found.old:
-        label += ", old"
-    left, right = st.columns(2, gap="small")
+        label = f"Old: {units.usd(known)}/h"
+    left, right = st.columns(2, gap="small", wrap=False)
     with left:
         widget("pb", label=label, on_change=FORGET_PRICE, help=text)
     with right:

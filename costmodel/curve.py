@@ -5,9 +5,11 @@ displays of one quantity can't disagree.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from costmodel.case import Case, resolve
 from costmodel.check import FloatArray
@@ -20,10 +22,11 @@ from costmodel.explore import (
     points,
 )
 from costmodel.scenario import MOST_BATCH, Scenario
+from costmodel.step import BoolArray
 
 LINE_POINTS = 120
 """Batches along a line; the axis is logarithmic, so they are evenly spread to the eye."""
-TICKS_PER_DOUBLING = 24
+TICKS_PER_DOUBLING = 16
 """Stops of the figure's batch slider where whole numbers are denser than that."""
 AXIS_AT_LEAST = 1024.0
 
@@ -50,43 +53,109 @@ class Edge:
 
 
 @dataclass(frozen=True)
+class Stops:
+    """The curve at batches that may be chosen, and at one sequence more.
+
+    A batch past the wall stands for the wall: nothing larger runs.
+    """
+
+    chosen: FloatArray
+    """Batches as chosen."""
+    at: Points
+    """There, or at the wall."""
+    more: Points
+    """With one sequence more."""
+
+    @property
+    def past_wall(self) -> BoolArray:
+        """Whether the chosen batch doesn't fit."""
+        return np.asarray(self.chosen > self.at.batch)
+
+    @cached_property
+    def marginal_usd_per_mtok(self) -> FloatArray:
+        """What the tokens of one more sequence cost: the change of the whole batch's cost."""
+        return np.asarray(self.more.usd_per_mtok * self.more.batch - self.at.usd_per_mtok * self.at.batch)
+
+    @cached_property
+    def marginal_step_s(self) -> FloatArray:
+        """What one more sequence adds to the time between everyone's tokens."""
+        return np.asarray(self.more.step_time_s - self.at.step_time_s)
+
+
+@dataclass(frozen=True)
 class CostCurve:
-    """The answer's cost over batch, with everything that is drawn on it."""
+    """The answer's cost over batch, with everything that is drawn on it.
+
+    Nothing but `case`, `now` and where the axis ends depends on the scenario's batch.
+    """
 
     case: Case
     knee: Knee
     axis_max: float
     line: Points
-    """Along the line."""
+    """Along the line; past the wall too, where only the shares are drawn."""
     ideal_usd_per_mtok: FloatArray
     """The perfect engine along the line."""
     floor_usd_per_mtok: float
-    ticks: Points
-    """At the stops of the batch slider; past the wall too."""
-    now: Points
-    """At the scenario's batch, one entry; past the wall at the wall."""
-    now_batch: float
-    """The batch of `now`."""
-    marginal_usd_per_mtok: float
-    """What the tokens of one more sequence cost."""
-    marginal_step_s: float
-    """What one more sequence adds to everyone's step."""
+    ticks: Stops
+    """At the stops of the batch slider."""
+    now: Stops
+    """At the scenario's batch, one entry."""
     edges: tuple[Edge, ...]
     beyond_limit: bool
 
     @property
     def wall(self) -> int:
-        """Most sequences that fit."""
+        """Most sequences that fit; 0 where none do, or where the capacity isn't published."""
         return self.knee.max_batch
+
+    @property
+    def capacity_known(self) -> bool:
+        """Whether the accelerator's memory is published."""
+        return not bool(np.isnan(self.case.budget.usable_bytes))
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there is a batch to draw: one sequence fits, or nobody knows."""
+        return self.wall >= 1 or not self.capacity_known
+
+    @property
+    def last(self) -> float:
+        """Where the lines end: the wall, or the end of the axis where there is none."""
+        return min(float(self.wall), self.axis_max) if self.wall else self.axis_max
+
+    @property
+    def priced(self) -> bool:
+        """Whether there is a price, and so money."""
+        return not bool(np.isnan(self.case.usd_per_gpu_hour))
 
     @property
     def past_wall(self) -> bool:
         """Whether the scenario's batch doesn't fit."""
-        return self.case.scenario.batch > self.wall
+        return bool(self.now.past_wall[0])
+
+    @property
+    def now_batch(self) -> float:
+        """The batch that `now` is computed at."""
+        return float(self.now.at.batch[0])
+
+    @property
+    def marginal_usd_per_mtok(self) -> float:
+        """What the tokens of one more sequence cost now."""
+        return float(self.now.marginal_usd_per_mtok[0])
+
+    @property
+    def marginal_step_s(self) -> float:
+        """What one more sequence adds to everyone's step now."""
+        return float(self.now.marginal_step_s[0])
 
     def edge(self, key: str) -> Edge:
         """Return an edge by key: `crossover`, `flat`, `ridge`, `limit` or `wall`."""
         return next(e for e in self.edges if e.key == key)
+
+    def reaches(self, edge: Edge) -> bool:
+        """Return whether an edge lies where something runs, so that it can be drawn."""
+        return edge.batch is not None and 1 <= edge.batch <= self.last
 
 
 def slider_ticks(most: float) -> FloatArray:
@@ -109,41 +178,64 @@ def cost_curve(scenario: Scenario) -> CostCurve:
     >>> c.wall, c.edge("ridge").batch is None
     (343, True)
     """
-    return cost_curve_of(resolve(scenario))
+    case = resolve(scenario)
+    base = base_curve(*base_of(scenario))
+    return replace(base, case=case, now=stops(case, wall=base.wall, batch=[float(scenario.batch)]))
 
 
-def cost_curve_of(case: Case) -> CostCurve:
-    """Return the cost curve of a resolved case with one accelerator."""
-    scenario = case.scenario
+def base_of(scenario: Scenario) -> tuple[Scenario, float]:
+    """Return what a curve's shape depends on: the scenario at batch 1, and where its axis ends.
+
+    Scenarios of one shape differ in the batch alone, so what is drawn of them can be kept.
+
+    >>> from costmodel.scenario import scenario
+    >>> base_of(scenario(batch=64)) == base_of(scenario(batch=300)), base_of(scenario(batch=3000))[1]
+    (True, 4096.0)
+    """
+    end = AXIS_AT_LEAST
+    while end < scenario.batch:
+        end *= 2
+    return scenario.model_copy(update={"batch": 1.0}), min(end, MOST_BATCH)
+
+
+@lru_cache(maxsize=64)
+def base_curve(scenario: Scenario, axis_at_least: float) -> CostCurve:
+    """Return the cost curve of a scenario whose axis ends at `axis_at_least`, or twice the wall."""
+    case = resolve(scenario)
     found = knee_of(case)
     context = scenario.context
-    most = min(float(max(AXIS_AT_LEAST, 2.0 * found.max_batch, scenario.batch)), MOST_BATCH)
     wall = found.max_batch
+    most = min(max(axis_at_least, 2.0 * wall), float(MOST_BATCH))
     line_batch = np.geomspace(1.0, most, LINE_POINTS)
+    ticks = slider_ticks(most)
     if 1 <= wall < most:
-        line_batch = np.unique(np.append(line_batch, float(wall)))
-    line = points(case, batch=line_batch, context_tokens=context)
+        line_batch, ticks = np.union1d(line_batch, [float(wall)]), np.union1d(ticks, [float(wall)])
+    if found.limit_batch and found.limit_batch < most:
+        ticks = np.union1d(ticks, [float(found.limit_batch)])
     perfect = points(ideal(case), batch=line_batch, context_tokens=context)
-    now_batch = min(float(scenario.batch), float(wall)) if wall >= 1 else float(scenario.batch)
-    near = points(case, batch=np.asarray([now_batch, now_batch + 1]), context_tokens=context)
-    ticks = np.union1d(slider_ticks(most), [float(scenario.batch)])
-    marginal_s = float(near.step_time_s[1] - near.step_time_s[0])
     return CostCurve(
         case=case,
         knee=found,
         axis_max=most,
-        line=line,
+        line=points(case, batch=line_batch, context_tokens=context),
         ideal_usd_per_mtok=perfect.usd_per_mtok,
         floor_usd_per_mtok=found.floor_usd_per_mtok,
-        ticks=points(case, batch=ticks, context_tokens=context),
-        now=points(case, batch=np.asarray([now_batch]), context_tokens=context),
-        now_batch=now_batch,
-        marginal_usd_per_mtok=float(
-            (near.usd_per_mtok * near.batch)[1] - (near.usd_per_mtok * near.batch)[0]
-        ),
-        marginal_step_s=marginal_s,
+        ticks=stops(case, wall=wall, batch=ticks),
+        now=stops(case, wall=wall, batch=[1.0]),
         edges=_edges(case, found),
         beyond_limit=beyond_limit(case.model, np.asarray(context)),
+    )
+
+
+def stops(case: Case, *, wall: int, batch: ArrayLike) -> Stops:
+    """Return the curve at chosen batches; `wall` 0 means that none is known."""
+    chosen = np.asarray(batch, dtype=np.float64)
+    there = np.minimum(chosen, float(wall)) if wall >= 1 else chosen
+    context = case.scenario.context
+    return Stops(
+        chosen=chosen,
+        at=points(case, batch=there, context_tokens=context),
+        more=points(case, batch=there + 1, context_tokens=context),
     )
 
 

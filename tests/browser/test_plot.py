@@ -96,9 +96,9 @@ def test_click_on_the_curve_writes_the_batch(visit, demo):
 
 
 def test_another_control_keeps_the_figure(visit, demo):
-    page = visit(f"{demo}/?b=64&g=2")
+    page = visit(f"{demo}/?b=64&out=500")
     drawn(page)
 
-    assert page.locator(".plot-box").get_attribute("data-stamp") == "64 2"
+    assert page.locator(".plot-box").get_attribute("data-stamp") == "64 500"
     assert page.locator(".plot-graph").get_attribute("role") == "img"
     assert page.locator(".plot-graph").get_attribute("aria-label").startswith("Line chart")

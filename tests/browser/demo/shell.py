@@ -36,12 +36,12 @@ def take(batch: int) -> None:
 
 with st.sidebar:
     batch = st.number_input("Batch", 1, 65_536, key="b", bind="query-params")
-    gpus = st.selectbox("GPUs", [1, 2, 4, 8], index=2, key="g", bind="query-params")
+    output = st.number_input("Output tokens", 1, 10_000, 1_000, key="out", bind="query-params")
 
 ticks = plot.batch_ticks(largest=LARGEST, also=(WALL, batch))
 grid = plot.batch_ticks(largest=LARGEST, also=(WALL,))
 fits = [tick for tick in grid if tick <= WALL]
-scale = gpus / 4
+scale = output / 1000
 usd = [f"${cost(tick) * scale:.2f}" for tick in ticks]
 say = [
     f"At batch **{t}** a million tokens cost **{u}**, in {time_ms(t):.0f} ms a token."
@@ -118,6 +118,6 @@ st.html(f'<p class="price">All-in <b>{plot.slot("usd", usd[ticks.index(batch)])}
 plot.draw(
     plot.Figure(data=data, layout=layout, layout_narrow=narrow, alt="Line chart of invented costs over batch.",
                 height_px=560, height_narrow_px=430),
-    key="demo", live=live, stamp=f"{batch} {gpus}", on_batch=take,
+    key="demo", live=live, stamp=f"{batch} {output}", on_batch=take,
 )  # fmt: skip
 st.caption(f"server says {batch}")

@@ -190,7 +190,7 @@ def largest_batch(*, available_bytes: FloatArray, sequence_bytes: FloatArray) ->
     3.0
     """
     available = np.asarray(available_bytes, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         most = np.floor(available / sequence_bytes * (1 + 1e-12))
     most = np.where(available <= 0, 0.0, np.minimum(most, 2.0**20))
     return np.where(np.isnan(available), np.nan, most)

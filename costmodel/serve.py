@@ -12,12 +12,15 @@ from numpy.typing import ArrayLike
 
 from costmodel.case import Case, resolve
 from costmodel.check import FloatArray, within
+from costmodel.constants import Constants
 from costmodel.cost import usd_per_mtok
 from costmodel.errors import InputError
 from costmodel.explore import max_batch, step_time
 from costmodel.prefill import chunk_time, prefill_time
 from costmodel.scenario import MOST_BATCH, Scenario
 from costmodel.speculation import passes
+from costmodel.step import Machine
+from costmodel.work import Plan
 
 GRID = 64
 """Batches at which a concurrency's balance is looked for, twice."""
@@ -25,14 +28,14 @@ GRID = 64
 
 @dataclass(frozen=True)
 class Workload:
-    """Lengths of a request as the engine sees them. [tokens]"""
+    """Lengths of a request as the engine sees them: numbers, or arrays of them. [tokens]"""
 
-    new: float
+    new: float | FloatArray
     """Prompt tokens computed."""
-    cached: float
+    cached: float | FloatArray
     """Prompt tokens found in the prefix cache."""
-    output: float
-    resident: float
+    output: float | FloatArray
+    resident: float | FloatArray
     """Mean length of the sequences in a step: ISL + OSL/2 for fixed lengths."""
 
 
@@ -134,15 +137,61 @@ def at_batch(case: Case, *, batch: ArrayLike) -> Serving:
     """Return a served copy at decoding batches; as `serve`."""
     (b,) = within(0, MOST_BATCH, above=True, batch=batch)
     scenario, work = case.scenario, workload(case.scenario)
-    constants = case.constants
-    parts = {"plan": case.plan, "machine": case.machine, "constants": constants}
     accepted = passes(tokens=scenario.spec_tokens, acceptance=scenario.spec_acceptance)
     step_s = step_time(case, batch=b, context_tokens=np.asarray(work.resident)).total / accepted
+    times = request_times(
+        plan=case.plan, machine=case.machine, constants=case.constants, work=work, batch=b,
+        step_s=step_s,
+    )  # fmt: skip
+    return _priced(
+        case, b, work, ttft_s=times.ttft_s, tpot_s=times.tpot_s, step_s=step_s,
+        prefill_s=times.prefill_s, requests_per_s=times.requests_per_s,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Times:
+    """What a request waits for, and how many a copy finishes; arrays of one shape."""
+
+    ttft_s: FloatArray
+    tpot_s: FloatArray
+    """NaN for answers of one token."""
+    prefill_s: FloatArray
+    """One prompt alone on the GPUs."""
+    requests_per_s: FloatArray
+
+
+def request_times(
+    *,
+    plan: Plan,
+    machine: Machine,
+    constants: Constants,
+    work: Workload,
+    batch: FloatArray,
+    step_s: FloatArray,
+) -> Times:
+    """Return the times of requests served at decoding batches, prompts on the same GPUs.
+
+    Parameters
+    ----------
+    plan, machine, constants
+        As `step.decode_step`.
+    work : Workload
+        Lengths of a request; scalars, or arrays that broadcast against the batch. Answers are all
+        of one token, or all of more.
+    batch : ndarray
+        Sequences decoding.
+    step_s : ndarray
+        The decode step alone, per token accepted. [s]
+    """
+    b = batch
+    parts = {"plan": plan, "machine": machine, "constants": constants}
     alone_s = prefill_time(**parts, new=work.new, cached=work.cached, chunk=constants.chunk_tokens)  # type: ignore[arg-type]
     shape = np.broadcast_shapes(b.shape, np.shape(alone_s), np.shape(step_s))
-    more = work.output - 1
-    rate = b / more if more > 0 else np.full_like(b, np.inf)
-    if more <= 0:
+    more = np.asarray(work.output, dtype=np.float64) - 1
+    single = bool(np.all(more <= 0))
+    rate = np.full_like(b, np.inf) if single else b / more
+    if single:
         tpot_s, prompt_wait_s = np.full(shape, np.nan), alone_s
         per_request_s = np.broadcast_to(alone_s, shape)
     elif constants.mixes_prompts:
@@ -150,7 +199,7 @@ def at_batch(case: Case, *, batch: ArrayLike) -> Serving:
         held = np.maximum(rate, 1.0)
         budget = np.maximum(constants.chunk_tokens - b, 1.0) if constants.chunk_tokens else np.inf
         in_step = np.minimum(held * work.new, budget)
-        prompts = np.minimum(held, np.maximum(in_step / max(work.new, 1e-9), 1e-9))
+        prompts = np.minimum(held, np.maximum(in_step / np.maximum(work.new, 1e-9), 1e-9))
         chunk = np.minimum(in_step, work.new)
         mixed_s = chunk_time(
             **parts,  # type: ignore[arg-type]
@@ -174,10 +223,12 @@ def at_batch(case: Case, *, batch: ArrayLike) -> Serving:
     queue_s = constants.queue_factor * busy / (2 * (1 - busy)) * alone_s
     wait_s = 0.5 * np.nan_to_num(step_s)
     ttft_s = wait_s + queue_s + prompt_wait_s + constants.first_token_s
-    return _priced(
-        case, b, work, ttft_s=ttft_s, tpot_s=tpot_s, step_s=step_s, prefill_s=alone_s,
-        requests_per_s=requests_per_s,
-    )  # fmt: skip
+    return Times(
+        ttft_s=np.asarray(ttft_s),
+        tpot_s=np.asarray(tpot_s),
+        prefill_s=np.asarray(alone_s),
+        requests_per_s=np.asarray(requests_per_s),
+    )
 
 
 def _priced(
@@ -200,7 +251,7 @@ def _priced(
         gpus=case.gpus,
         busy=scenario.busy,
     )
-    answer_s = np.nan_to_num(step_s) / batch * max(work.output - 1, 0)
+    answer_s = np.nan_to_num(step_s) / batch * np.maximum(work.output - 1, 0.0)
     prompt = prefill_s / (prefill_s + answer_s)
     wall = max_batch(case, context_tokens=np.asarray(work.resident))
     in_flight = requests_per_s * ttft_s + batch

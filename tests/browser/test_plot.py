@@ -43,7 +43,7 @@ def test_key_moves_everything_and_keeps_the_node(visit, demo):
     served(page, 67)
     page.wait_for_url("**/?b=67")
 
-    assert page.locator("input[type=number]").input_value() == "67"
+    assert page.get_by_label("Batch").first.input_value() == "67"
     assert page.locator("[data-live=answer]").inner_text().startswith("At batch 67 a million tokens cost $1.08")
     assert page.locator("input[type=range]").get_attribute("aria-valuetext").startswith("67 sequences, $1.08,")
     assert page.evaluate("document.querySelector('.plot-graph').mine")

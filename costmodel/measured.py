@@ -8,7 +8,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from costmodel.errors import InputError, quoted
 
@@ -200,8 +200,13 @@ def _value(row: dict[str, str], column: str, low: float, high: float, *, comma: 
 
 
 def _cell(row: dict[str, str], column: str, *, comma: bool) -> tuple[float, str] | None:
+    text = row.get(column)
+    if not text:
+        return None
+    if text.isdigit() and len(text) < 16:
+        return float(text), ""
     try:
-        return number(row.get(column, "")[:MOST_CELL], comma=comma)
+        return number(text[:MOST_CELL], comma=comma)
     except ValueError as error:
         raise ValueError(f"{column}: {error}") from None
 
@@ -241,7 +246,8 @@ def _run(row: dict[str, str], *, key: str, line: int, comma: bool) -> Run:
         note=text("note"),
         apart="",
     )
-    return Run(**{**run.__dict__, "apart": apart(run)})
+    reason = apart(run)
+    return replace(run, apart=reason) if reason else run
 
 
 def apart(run: Run) -> str:

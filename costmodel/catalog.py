@@ -191,6 +191,7 @@ def models() -> tuple[ModelEntry, ...]:
             aliases=tuple(row.get("aliases", ())),
             source=row["source"],
             note=row.get("note", ""),
+            context_limit=row.get("context_limit"),
         )
         for short, row in table.items()
     )
@@ -211,7 +212,9 @@ def model(name: str) -> Model:
     from costmodel import importer  # noqa: PLC0415  (it reads this module)
 
     entry = model_names.find(name, _model_names())
-    return replace(importer.load(PRESETS / "models" / entry.file, name=entry.id), short=entry.short)
+    found = importer.load(PRESETS / "models" / entry.file, name=entry.id)
+    limit = entry.context_limit or found.context_limit
+    return replace(found, short=entry.short, context_limit=limit)
 
 
 # Files ------------------------------------------------------------------------------------------

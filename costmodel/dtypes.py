@@ -226,6 +226,8 @@ def layout(name: str | None, published: Published) -> Layout:
         covers = COVERS[wanted.style]
         rest = "fp16" if "fp16" in (published.dtype, published.rest) else "bf16"
     names: dict[Storage, str] = {s: wanted.name if s in covers else rest for s in STORAGES}
+    if wanted == own:
+        names |= {storage: dtype(third).name for storage, third in published.per_class}
     if wanted.style == "exl2" and wanted != own:
         names["head"] = EXL2_HEAD
     return Layout(name=wanted.name, dtypes=MappingProxyType(names))

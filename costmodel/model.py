@@ -273,6 +273,8 @@ class Model:
     """Attention and feed-forward side by side: one all-reduce per layer, not two."""
     d_ff: int = 0
     """Widest dense feed-forward, for workspace and legality."""
+    embedding_width: int = 0
+    """Width of input table and head where it isn't the model's (OPT-350M); 0 where it is."""
     source: str = ""
     notes: tuple[str, ...] = field(default=())
 
@@ -284,12 +286,12 @@ class Model:
     @property
     def embedding_params(self) -> int:
         """The input table."""
-        return self.vocab * self.d_model
+        return self.vocab * (self.embedding_width or self.d_model)
 
     @property
     def head_params(self) -> int:
         """The output head as multiplied, its own table or the tied one."""
-        return self.vocab * self.d_model + self.head_bias
+        return self.embedding_params + self.head_bias
 
     @property
     def _always(self) -> int:

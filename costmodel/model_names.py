@@ -24,6 +24,8 @@ class ModelEntry:
     aliases: tuple[str, ...]
     source: str
     note: str = ""
+    context_limit: int | None = None
+    """The advertised limit, where the config's own isn't meant."""
 
 
 def bare(name: str) -> str:

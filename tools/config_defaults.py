@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from costmodel.importer.keys import SPELLINGS  # noqa: E402
-from costmodel.importer.traits import TRAITS  # noqa: E402
+from costmodel.importer.traits import ALIASES, TRAITS  # noqa: E402
 
 UNREAD = {"layer_types", "layers_block_type", "dtype", "torch_dtype"}
 """Computed from the other values, or a property of the run."""
@@ -32,16 +32,25 @@ def keys_read() -> set[str]:
     return quoted | {s for spellings in SPELLINGS.values() for s in spellings}
 
 
+def text_class(family: str) -> type | None:
+    """Return the config class of a model type's language model, or None where there is none."""
+    try:
+        config = transformers.CONFIG_MAPPING[family]
+    except KeyError:
+        print(f"no class for {family}", file=sys.stderr)
+        return None
+    inner = getattr(config, "sub_configs", {}).get("text_config", config)
+    return inner if dataclasses.is_dataclass(inner) and inner.__name__ != "AutoConfig" else None
+
+
 def main() -> None:
     """Print the table as JSON, one family a line."""
     read = keys_read()
-    families = sorted({traits.defaults or name for name, traits in TRAITS.items()} - {"none"})
+    families = {traits.defaults or name for name, traits in TRAITS.items()} - {"none"}
     rows = []
-    for family in families:
-        try:
-            config = transformers.CONFIG_MAPPING[family]
-        except KeyError:
-            print(f"no class for {family}", file=sys.stderr)
+    for family in sorted(families | {name for name, base in ALIASES.items() if base}):
+        config = text_class(family)
+        if config is None:
             continue
         values = {}
         for field in dataclasses.fields(config):

@@ -1,10 +1,11 @@
 """From a config to a model: the text part, its layers, tables and head."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from costmodel import catalog
-from costmodel.errors import InputError, nearest, quoted
+from costmodel.errors import InputError, quoted
 from costmodel.importer.blocks import layers_of
 from costmodel.importer.feed import FeedReader
 from costmodel.importer.keys import Settings
@@ -12,7 +13,7 @@ from costmodel.importer.mix import MixerReader, says
 from costmodel.importer.pattern import mixers, nemotron, sparse_layers
 from costmodel.importer.published import published
 from costmodel.importer.traits import ALIASES, TRAITS, Traits, family_of
-from costmodel.model import FeedForward, Layer, Matrix, Mixer, Model
+from costmodel.model import Experts, FeedForward, Layer, Matrix, Mixer, Model
 
 WRAPPED = ("text_config", "llm_config", "language_config", "language_model_config",
            "text_model_config")
@@ -41,16 +42,15 @@ def model(values: Values, *, name: str = "") -> Model:
         Names the key, the rule and the value where the config doesn't describe a known model.
     """
     outer, inner = _unwrapped(values)
-    family = _family(outer, inner)
+    family, called = _family(outer, inner)
     traits = TRAITS[family]
-    defaults = dict(catalog.config_defaults().get(traits.defaults or family, {}))
+    every = catalog.config_defaults()
+    defaults = dict(every.get(called) or every.get(traits.defaults or family, {}))
     if inner is outer:
         defaults = {k: v for k, v in defaults.items() if k not in SIZES}
     s = Settings(_shared(outer, inner), defaults, family)
-    if family == "deci" and s.series("block_configs"):
-        layers = layers_of(s)
-    else:
-        layers = _layers(s, traits)
+    searched = family == "deci" and s.series("block_configs")
+    layers = layers_of(s) if searched else _layers(s, traits)
     return _assembled(s, traits, layers, outer, name)
 
 
@@ -66,8 +66,11 @@ def _unwrapped(values: Values) -> tuple[Values, Values]:
     return outer, outer
 
 
-def _family(outer: Values, inner: Values) -> str:
-    """Return the row of the family table, from model_type, else from the architecture's name."""
+def _family(outer: Values, inner: Values) -> tuple[str, str]:
+    """Return the row of the family table and the model type that led to it.
+
+    The type is model_type, or the architecture's name where there is none.
+    """
     tried = []
     known_unsupported = False
     for values in (inner, outer):
@@ -75,7 +78,7 @@ def _family(outer: Values, inner: Values) -> str:
             tried.append(name)
             found = family_of(name)
             if found:
-                return found
+                return found, name
             known_unsupported = known_unsupported or name.lower() in ALIASES
     if not tried:
         raise InputError(
@@ -83,7 +86,8 @@ def _family(outer: Values, inner: Values) -> str:
             "config.json",
             field="model_type",
         )
-    close = nearest(tried[0][:100], [*TRAITS, *ALIASES])
+    supported = [*TRAITS, *(name for name, base in ALIASES.items() if base)]
+    close = get_close_matches(tried[0][:100].lower(), supported, cutoff=0.7)
     near = f"; near to it are {', '.join(close)}" if close and not known_unsupported else ""
     what = "an architecture without supported layout" if known_unsupported else "unknown"
     raise InputError(
@@ -94,19 +98,18 @@ def _family(outer: Values, inner: Values) -> str:
 
 
 def _names(values: Values) -> list[str]:
-    found = []
-    if values.get("model_type") is not None:
-        found.append(values["model_type"])
-    listed = values.get("architectures")
-    if isinstance(listed, list | tuple):
-        found += [_plain(a) for a in listed[:4] if isinstance(a, str)]
-    for name in found:
-        if not isinstance(name, str) or not name:
-            raise InputError(
-                f"model_type must be text, got {quoted(name)}; correct the config",
-                field="model_type",
-            )
-    return found
+    name = values.get("model_type")
+    if name is None:
+        listed = values.get("architectures")
+        if not isinstance(listed, list | tuple):
+            return []
+        return [_plain(a) for a in listed[:4] if isinstance(a, str) and a]
+    if not isinstance(name, str) or not name:
+        raise InputError(
+            f"model_type must be text, got {quoted(name)}; correct the config",
+            field="model_type",
+        )
+    return [name]
 
 
 def _plain(architecture: str) -> str:
@@ -129,8 +132,7 @@ def _shared(outer: Values, inner: Values) -> Values:
         return inner
     kept = {
         key: outer[key]
-        for key in ("tie_word_embeddings", "torch_dtype", "dtype", "quantization_config",
-                    "vocab_size")
+        for key in ("tie_word_embeddings", "torch_dtype", "dtype", "quantization_config", *SIZES)
         if outer.get(key) is not None
     }
     if inner.get("torch_dtype") is not None or inner.get("dtype") is not None:
@@ -178,6 +180,9 @@ def _parts(
                 cache[kind, part] = (mix.mixer(kind, 0), parts)
             found.append(cache[kind, part])
         return found
+    if s.family == "longcat_flash":
+        mixer, dense = mix.mixer("full", 0), feed.dense(0)
+        return [(mixer, (dense, *feed.sparse(0))), (mixer, (dense,))] * count
     sparse = sparse_layers(s, count)
     if s.family == "gemma4_text" and not s.flag("enable_moe_block"):
         sparse = [False] * count
@@ -186,8 +191,8 @@ def _parts(
     for i, kind in enumerate(mixers(s, count)):
         key = (kind, sparse[i], i if varied else 0)
         if key not in cache:
-            parts = feed.sparse(i) if sparse[i] else (feed.dense(i),)
-            cache[key] = (mix.mixer(kind, i), () if bare else parts)
+            parts = () if bare else feed.sparse(i) if sparse[i] else (feed.dense(i),)
+            cache[key] = (mix.mixer(kind, i), parts)
         found.append(cache[key])
     return found
 
@@ -207,7 +212,9 @@ def _norms(
         count = 1
     if s.family == "gemma4_text" and len(parts) > 1:
         count += 3
-    small = count * t.norm_parts * d_model + t.feed_forward_small * len(parts)
+    if s.family == "axk1" and any(isinstance(part, Experts) for part in parts):
+        count += 1
+    small = count * _norm_parts(s, t) * d_model + t.feed_forward_small * len(parts)
     small += sum(p.d_ff for p in parts if t.sub_norms and hasattr(p, "d_ff"))
     if s.family == "gemma3n_text":
         inputs = s.either("altup_num_inputs", 4)
@@ -218,6 +225,11 @@ def _norms(
     if hyper := s.whole("hc_mult"):
         small += 2 * ((2 + hyper) * hyper + 3)
     return small
+
+
+def _norm_parts(s: Settings, t: Traits) -> int:
+    """Return vectors per norm: a scale, a shift, or neither."""
+    return t.norm_parts if s.flag("layer_norm_elementwise_affine", default=True) else 0
 
 
 def _falcon_norms(s: Settings) -> int:
@@ -255,17 +267,22 @@ def _assembled(
     d_model, vocab = s.need("hidden_size"), s.need("vocab_size")
     count = sum(layer.count for layer in layers)
     limit = s.whole("max_position_embeddings")
-    table_width, outside = d_model, ()
     position = lookup = 0
-    small = d_model * max(t.norm_parts, 0) if t.final_norm else 0
+    last = t.final_norm and s.flag("do_layer_norm_before", default=True)
+    small = d_model * _norm_parts(s, t) if last else 0
     if t.embedding_norm:
         small += 2 * d_model
     if t.positions is not None:
         if limit is None:
             s.need("max_position_embeddings")
         position = ((limit or 0) + t.positions) * d_model
-    del table_width, outside
     outer_matrices: list[Matrix] = []
+    narrow = s.either("word_embed_proj_dim", d_model) if s.family == "opt" else d_model
+    if narrow != d_model:
+        outer_matrices += [
+            Matrix("project_in", d_model, narrow, "mlp", "copy"),
+            Matrix("project_out", narrow, d_model, "mlp", "copy"),
+        ]
     if s.family in {"gemma3n_text", "gemma4_text"}:
         each = s.either("hidden_size_per_layer_input", 0, least=0)
         if each:
@@ -292,6 +309,7 @@ def _assembled(
         outside=tuple(outer_matrices),
         parallel_block=says(s, t.parallel),
         d_ff=_widest(layers),
+        embedding_width=narrow if narrow != d_model else 0,
         source=_text(outer, "_source"),
         notes=tuple(filter(None, (_text(outer, "_note"),))),
     )

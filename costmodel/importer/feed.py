@@ -59,7 +59,7 @@ class FeedReader:
             return 2 * width if shares and s.flag("use_double_wide_mlp") else width
         if family in FOURFOLD:
             return s.either("intermediate_size", 4 * self.d_model)
-        if family in {"lfm2", "lfm3"}:
+        if family == "lfm2":
             return self._rounded()
         width = s.need("intermediate_size")
         if family in {"qwen", "recurrent_gemma"}:
@@ -106,8 +106,9 @@ class FeedReader:
         if s.family == "gemma4_text":
             small += self.d_model + experts
         if s.family == "longcat_flash":
-            extra = s.either("zero_expert_num", 0, least=0)
-            small += extra * (self.d_model + 1)
+            empty = s.either("zero_expert_num", 0, least=0)
+            small += empty * (self.d_model + 1)
+            top = max(1, round(top * experts / (experts + empty)))
         return Experts(
             self.d_model, experts, top, width,
             gated=t.gated,
@@ -151,8 +152,8 @@ class FeedReader:
             wide = width
         elif s.family == "hunyuan_v1_moe":
             name, value = s.raw("num_shared_experts")
-            count = uniform(s, name, value) or 0
-            wide = width * count if s.flag("use_mixed_mlp_moe", default=count > 0) else 0
+            count = 1 if value is None else uniform(s, name, value) or 0
+            wide = width * count if s.flag("use_mixed_mlp_moe", default=True) else 0
         elif t.shared_style == "width":
             wide = s.either("shared_expert_intermediate_size", 0, least=0)
         elif t.shared_style == "count" or t.correction is True:

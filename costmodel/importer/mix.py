@@ -115,6 +115,8 @@ class MixerReader:
         elif s.flag("attention_output_gate"):
             gate = "element"
         extra = (q if sinks else 0) + (q * value if t.sub_norms else 0)
+        if gate == "element" and s.family.startswith("qwen3") and says(s, t.qkv_bias):
+            extra += q * value
         own = GQA(
             self.d_model, q, kv, width,
             d_value=0 if value == width else value,
@@ -127,6 +129,7 @@ class MixerReader:
             value_is_key=not local and s.family == "gemma4_text" and s.flag("attention_k_eq_v"),
             keeps_cache=layer < self.layers - s.either("num_kv_shared_layers", 0, least=0),
             extra_small=extra,
+            q_rank=s.either("share_q_dim", 0, least=0),
         )
         return self._sparse(own, layer)
 
@@ -194,11 +197,17 @@ class MixerReader:
             kv_rank=s.need("kv_lora_rank"),
             d_nope=nope,
             d_rope=rope,
-            d_value=s.need("v_head_dim"),
+            d_value=s.whole("v_head_dim") or self._derived_value(heads),
             bias=says(s, self.traits.qkv_bias),
             gate="element" if gate == "element" else "",
             indexer=self._indexer(layer),
         )
+
+    def _derived_value(self, heads: int) -> int:
+        if self.s.family != "minicpm3":
+            return self.s.need("v_head_dim")
+        divide(self.d_model, heads, whole_name="hidden_size", part_name="num_attention_heads")
+        return self.d_model // heads
 
     def _indexer(self, layer: int) -> Indexer | None:
         s = self.s
@@ -274,7 +283,7 @@ class MixerReader:
         auto = rank is None or rank == "auto"
         return Mamba1(
             self.d_model,
-            s.either("intermediate_size", inner) if s.family != "jamba" else inner,
+            inner,
             s.either("ssm_state", 16),
             s.either("ssm_kernel", 4),
             -(-self.d_model // 16) if auto else s.need("ssm_dt_rank"),

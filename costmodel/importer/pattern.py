@@ -32,7 +32,8 @@ def mixers(s: Settings, layers: int) -> list[Mix]:
         found = read(s, layers)
         if found is not None:
             return found
-    return _windows(s, layers)
+    found = _windows(s, layers)
+    return [*found[:-1], "full"] if s.family == "gemma4_text" else found
 
 
 def nemotron(s: Settings, layers: int) -> list[tuple[Mix, str]]:
@@ -137,7 +138,7 @@ def _one(value: object, name: str) -> bool:
 def _periodic(s: Settings, layers: int) -> list[Mix] | None:
     """Read patterns where every n-th layer is of another kind."""
     family = s.family
-    if family in {"qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid", "lara_mini"}:
+    if family in {"qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid"}:
         every = s.either("full_attention_interval", 4)
         return _every(layers, every, "full", "linear")
     if family == "jamba":
@@ -151,6 +152,9 @@ def _periodic(s: Settings, layers: int) -> list[Mix] | None:
         return ["full" if i and i % 4 == 0 else "linear" for i in range(layers)]
     if family == "minimax":
         return _every(layers, 2, "linear", "full")
+    if family == "lfm3":
+        cycle: tuple[Mix, ...] = ("sliding", "conv", "full", "conv")
+        return ["conv" if i == 0 else cycle[i % 4] for i in range(layers)]
     if family == "llama4_text":
         return _every(layers, 4, "full", "chunked")
     if family == "mimo_v2_flash":
@@ -208,11 +212,26 @@ def _letters(pattern: str, layers: int) -> list[Mix]:
     return [*found[:-1], "full"]
 
 
+FEWEST_EXPERTS = 2
+"""Fewer are a dense feed-forward."""
+
+FIRST_DENSE = {"hy_v3": 1, "glm4_moe_lite": 1, "axk1": 1, "kimi_linear": 1, "laguna": 1,
+               "mimo_v2_flash": 1, "flint": 2, "dots1": 0}
+"""Leading dense layers where the config doesn't say."""
+
+
 def sparse_layers(s: Settings, layers: int) -> list[bool]:
     """Return whether each layer's feed-forward is experts."""
     if s.family == "dbrx":
         return [True] * layers
-    if s.either("num_experts", 0, least=0) < 1:
+    experts = s.either("num_experts", 0, least=0)
+    if experts < FEWEST_EXPERTS:
+        top = s.whole("num_experts_per_tok", least=0) if s.has("num_experts") else None
+        if experts == 0 and top:
+            raise InputError(
+                f"num_experts_per_tok must be at most the 0 experts, got {top}; correct the config",
+                field="num_experts_per_tok",
+            )
         return [False] * layers
     named = s.per_layer("mlp_layer_types", layers, spare=MOST_PREDICTION_LAYERS)
     if named is not None:
@@ -239,7 +258,7 @@ def sparse_layers(s: Settings, layers: int) -> list[bool]:
         return [(i + 1) % s.either("moe_layer_freq", 2) == 0 for i in range(layers)]
     step = s.either("decoder_sparse_step", 1)
     dense = set(s.wholes("mlp_only_layers", most=layers - 1) or ())
-    first = s.either("first_k_dense_replace", 0, least=0)
+    first = s.either("first_k_dense_replace", FIRST_DENSE.get(s.family, 0), least=0)
     return [
         i >= first and i % every == 0 and (i + 1) % step == 0 and i not in dense
         for i in range(layers)

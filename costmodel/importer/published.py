@@ -1,5 +1,6 @@
 """How a config says that its checkpoint is stored."""
 
+import re
 from typing import Any
 
 from costmodel.errors import InputError, quoted
@@ -46,7 +47,7 @@ def published(s: Settings, quantisation: Settings) -> Published:
         return Published("mxfp4", covers=("expert",), rest=wide, block=block, per_class=per_class)
     name = _name(method, quantisation)
     covers: tuple[Storage, ...] = MATRICES
-    if name in {"mxfp4", "int4"} and (s.family in MXFP4_EXPERTS or _only_experts(quantisation)):
+    if name.startswith(("mxfp4", "int4")) and (s.family in MXFP4_EXPERTS or _only_experts(quantisation)):
         covers = ("expert",)
     return Published(name, covers=covers, rest=wide, block=block)
 
@@ -74,8 +75,14 @@ def _block(quantisation: Settings) -> int:
 def _name(method: str, q: Settings) -> str:
     """Return the dtype of a quantisation method."""
     bits = q.whole("bits", most=16) or q.whole("w_bit", most=16) or 4
+    if bits not in (4, 8):
+        raise InputError(
+            f"bits of quantization_config must be 4 or 8, got {bits}; remove it to cost the weights "
+            "as 16-bit",
+            field="quantization_config",
+        )
     if method in {"awq", "auto-awq"}:
-        return f"awq-int{bits}"
+        return "awq-int4" if bits == 4 else "int8"
     if method in {"gptq", "auto-round", "intel/auto-round", "autoround"}:
         return f"gptq-int{bits}"
     if method in {"bitsandbytes", "bnb"}:
@@ -103,7 +110,7 @@ def _packed(method: str, q: Settings) -> str:
     if "mxfp4" in text:
         return "mxfp4"
     if "pack-quantized" in text:
-        return "int8" if "'num_bits': 8" in text else "int4"
+        return "int8" if "'num_bits': 8" in text else _grouped(text)
     if "int-quantized" in text or "int8" in text:
         return "int8"
     if "float-quantized" in text or "fp8" in text or "naive-quantized" in text:
@@ -113,6 +120,12 @@ def _packed(method: str, q: Settings) -> str:
     if "int4" in text:
         return "int4"
     return "fp8"
+
+
+def _grouped(text: str) -> str:
+    """Return 4-bit integers by the size of the group that shares a scale; 128 is usual."""
+    match = re.search(r"'group_size': (16|32|64|256)\b", text)
+    return f"int4-g{match[1]}" if match else "int4"
 
 
 def _only_experts(q: Settings) -> bool:

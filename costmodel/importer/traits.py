@@ -108,7 +108,8 @@ TRAITS |= {
     "internlm3": _like("llama", qkv_bias="qkv_bias", output_bias="bias", mlp_bias="bias"),
     "ernie4_5": _like("llama", qkv_bias="use_bias", output_bias="use_bias", mlp_bias="use_bias"),
     "hunyuan_v1_dense": _like("llama", mlp_bias=False, qk_norm="head"),
-    "nanochat": Traits(norm_parts=0, gated=False, qkv_bias="attention_bias", final_norm=False),
+    "nanochat": Traits(norm_parts=0, gated=False, qkv_bias="attention_bias",
+                       output_bias="attention_bias", final_norm=False),
     "jais2": _like("llama", norm_parts=2, gated=False),
     "nemotron": _like("llama", norm_parts=2, gated=False),
     # no biases at all
@@ -186,13 +187,16 @@ TRAITS |= {
     "hy_v3": Traits(qk_norm="head", qkv_bias="attention_bias", output_bias="attention_bias",
                     **_SHARED),  # type: ignore[arg-type]
     "exaone_moe": Traits(qk_norm="head", **_SHARED),  # type: ignore[arg-type]
-    "kolibri1": Traits(layer_norms=4, qk_norm="head", **_SHARED),  # type: ignore[arg-type]
-    "afmoe": Traits(layer_norms=4, qk_norm="head", gate="element",
-                    **_SHARED),  # type: ignore[arg-type]
-    "laguna": Traits(qk_norm="head", gate="head", correction=True, shared_style="width"),
+    "kolibri1": Traits(layer_norms=4, qk_norm="head", correction=True, shared_style="width"),
+    "afmoe": Traits(layer_norms=4, qk_norm="head", gate="element", qkv_bias="attention_bias",
+                    output_bias="attention_bias", **_SHARED),  # type: ignore[arg-type]
+    "laguna": Traits(qkv_bias="attention_bias", output_bias="attention_bias", qk_norm="head",
+                     gate="head", correction=True, shared_style="width"),
     "bailing_moe": Traits(qkv_bias="use_qkv_bias", output_bias="use_bias", shared_style="count",
                           qk_norm="head", qk_norm_if="use_qk_norm",
                           correction="moe_router_enable_expert_bias", tied=False, defaults="none"),
+    "deepseek": Traits(qkv_bias="attention_bias", output_bias="attention_bias",
+                       shared_style="count", tied=False, defaults="none"),
     "hunyuan_v1_moe": Traits(qkv_bias="attention_bias", output_bias="attention_bias",
                              qk_norm="head", shared_style="count"),
     "mimo_v2_flash": Traits(qkv_bias="attention_bias", correction=True),
@@ -202,7 +206,8 @@ TRAITS |= {
     "aria_text": _like("llama", shared_style="count"),
     "lfm2": Traits(qk_norm="head"),
     "lfm2_moe": Traits(qk_norm="head", correction="use_expert_bias"),
-    "lfm3": Traits(layer_norms=4, qk_norm="head", gate="head"),
+    "lfm3": Traits(layer_norms=4, qkv_bias="attention_bias", output_bias="attention_bias",
+                   qk_norm="head", gate="head"),
     # latents
     "deepseek_v3": _like("deepseek_v2", correction=True),
     "deepseek_v32": _like("deepseek_v2", correction=True),
@@ -210,7 +215,8 @@ TRAITS |= {
     "kimi_linear": _like("deepseek_v2", correction=True),
     "glm4_moe_lite": _like("deepseek_v2", correction=True),
     "glm_moe_dsa": _like("deepseek_v2", correction=True),
-    "minicpm3": _like("deepseek_v2"),
+    "mistral4": _like("deepseek_v2"),
+    "minicpm3": _like("deepseek_v2", mlp_bias="mlp_bias"),
     "youtu": _like("deepseek_v2"),
     "axk1": _like("deepseek_v2", correction=True),
     "longcat_flash": _like("deepseek_v2", correction=True),
@@ -238,11 +244,11 @@ TRAITS |= {
     "ernie4_5_moe": _like("ernie4_5", correction=True, shared_style="count"),
     "qwen3_5_text": _like("qwen3_next", shared_style=""),
     "qwen3_5_moe_text": _like("qwen3_next"),
-    "lara_mini": _like("qwen3_next", gate="", shared_gate=False),
     "falcon_mamba": _like("mamba"),
     "sarvam_moe": _like("glm4_moe", defaults="sarvam_moe"),
     "sarvam_mla": _like("deepseek_v3", defaults="sarvam_mla"),
-    "flint": Traits(sinks=True, qk_norm="head", correction=False, shared_style="width"),
+    "flint": Traits(qkv_bias="attention_bias", output_bias="attention_bias", sinks=True,
+                    qk_norm="head", shared_style="width"),
 }
 
 ALIASES: dict[str, str] = {
@@ -255,7 +261,7 @@ ALIASES: dict[str, str] = {
     "gpt-sw3": "gpt2", "gpt_sw3": "gpt2", "gemma3": "gemma3_text", "gemma3n": "gemma3n_text",
     "gemma4": "gemma4_text", "gemma4_unified": "gemma4_text", "gemma4_unified_text": "gemma4_text",
     "paligemma": "gemma", "llama4": "llama4_text", "mllama": "",
-    "mistral3": "mistral", "pixtral": "mistral", "mistral4": "",
+    "mistral3": "mistral", "pixtral": "mistral",
     "llava": "llama", "llava_next": "llama", "llava_onevision": "qwen2", "vipllava": "llama",
     "idefics3": "llama", "smolvlm": "llama", "internvl": "qwen2", "internvl_chat": "",
     "qwen2_vl": "qwen2", "qwen2_vl_text": "qwen2", "qwen2_5_vl": "qwen2",
@@ -266,7 +272,7 @@ ALIASES: dict[str, str] = {
     "glm4v": "glm4", "glm4v_text": "glm4", "glm46v": "glm4_moe", "glm4v_moe": "glm4_moe",
     "glm4v_moe_text": "glm4_moe", "chatglm3": "chatglm",
     "kimi_k2": "deepseek_v3", "kimi_k25": "deepseek_v3", "kimi_vl": "deepseek_v3",
-    "moonlight": "deepseek_v3", "deepseek": "deepseek_v2", "kimi_k3": "kimi_linear",
+    "moonlight": "deepseek_v3", "kimi_k3": "kimi_linear",
     "minimax_m1": "minimax", "minimax_text_01": "minimax", "minimax_vl_01": "minimax",
     "minimax_m3": "minimax_m3_vl_text", "minimax_m3_vl": "minimax_m3_vl_text",
     "step3p5": "step3p7_text", "step3p7": "step3p7_text", "step3": "step3_text",

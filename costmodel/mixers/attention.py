@@ -41,6 +41,8 @@ class GQA:
     """False where an earlier layer's keys and values are read instead (Gemma 3n)."""
     extra_small: int = 0
     """Sinks, sub-norms and other vectors."""
+    q_rank: int = 0
+    """Rank of the query projection (Step-3); 0 for a direct one."""
 
     @property
     def kind(self) -> str:
@@ -56,7 +58,9 @@ class GQA:
     def matrices(self) -> tuple[Matrix, ...]:
         """Query (with an element gate, twice as wide), key, value, output."""
         d, q, kv = self.d_model, self.n_q_heads, self.n_kv_heads
-        found = [Matrix("qkv", q * self.d_head, d, "attention")]
+        found = [Matrix("qkv", q * self.d_head, self.q_rank or d, "attention")]
+        if self.q_rank:
+            found.insert(0, Matrix("down", self.q_rank, d, "attention", "copy"))
         if self.keeps_cache:
             found.append(Matrix("qkv", kv * self.d_head, d, "attention", "kv"))
             if not self.value_is_key:
@@ -79,7 +83,7 @@ class GQA:
             "heads": (q + kv) * d_k * self.norm_parts,
         }[self.qk_norm]
         output = self.d_model if self.output_bias else 0
-        return norm + (bias if self.qkv_bias else 0) + output + self.extra_small
+        return norm + (bias if self.qkv_bias else 0) + output + self.q_rank + self.extra_small
 
     @property
     def cache(self) -> tuple[CacheTerm, ...]:

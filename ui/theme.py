@@ -78,7 +78,8 @@ _HEAD: Final = """
 .price{font-size:.875rem;line-height:1.45;margin:0;color:var(--muted)}
 .price b{color:var(--ink)}
 .note{font-size:.875rem;color:var(--muted);margin:0}
-.group{font-size:.75rem;font-weight:650;letter-spacing:.04em;text-transform:uppercase;color:var(--muted);margin:.35rem 0 0}
+.group{font-size:.75rem;font-weight:650;letter-spacing:.04em;text-transform:uppercase;color:var(--muted);
+margin:.35rem 0 0}
 """
 
 

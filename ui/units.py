@@ -48,6 +48,20 @@ def usd_range(low: float | None, high: float | None) -> str:
     return f"{usd(low)}–{usd(high, sign=False)}"
 
 
+def usd_sum(total: float, part: float) -> tuple[str, str, str]:
+    """Return a sum and its two parts as money, so that the digits shown add up.
+
+    >>> usd_sum(1.6618, 1.2574)
+    ('$1.66', '$1.26', '$0.40')
+    """
+    decimals = _decimals(total) if math.isfinite(total) else 2
+    rest = total - part
+    if math.isfinite(total) and decimals == _decimals(part):
+        rest = round(total, decimals) - round(part, decimals)
+        return usd(total), usd(part), f"${rest:,.{decimals}f}"
+    return usd(total), usd(part), usd(rest)
+
+
 def count(value: float | None, *, decimals: int = 0) -> str:
     """Return a number with thousands separated; an infinite one is a word.
 

@@ -1,5 +1,6 @@
 """How the application is served: what is done once before the first visitor, and compression."""
 
+import asyncio
 import gc
 import importlib
 from collections.abc import AsyncIterator
@@ -11,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-WARM = ("numpy", "orjson", "ui.plot", "ui.state", "ui.units")
+WARM = ("orjson", "costmodel.explore", "ui.address", "ui.frame", "ui.plot", "ui.sidebar", "ui.state", "ui.units")
 """Imported at start: no visitor waits for them, and the collector never walks them again."""
 
 PRELOAD = "</app/static/plotly-cartesian.min.js>; rel=preload; as=script"
@@ -20,6 +21,13 @@ PRELOAD = "</app/static/plotly-cartesian.min.js>; rel=preload; as=script"
 
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
+    """Warm up beside the first requests: the server answers while the engine is imported."""
+    warming = asyncio.create_task(asyncio.to_thread(warm))
+    yield
+    await warming
+
+
+def warm() -> None:
     """Import what pages need and freeze it.
 
     Streamlit collects garbage after every run of the script; without the freeze that walk over
@@ -27,9 +35,9 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     """
     for name in WARM:
         importlib.import_module(name)
+    importlib.import_module("costmodel.explore").knee(importlib.import_module("ui.state").default())
     gc.collect()
     gc.freeze()
-    yield
 
 
 class Statics:

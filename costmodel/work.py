@@ -215,8 +215,8 @@ class Plan:
 def coverage(*, tokens: FloatArray, n_experts: int, top_k: int, skew: float = 0.0) -> FloatArray:
     """Return the expected share of distinct experts that a step touches.
 
-    Uniform routing: 1 − (1 − k/E)^t. With `skew` s > 0 the expert of rank i is chosen with
-    probability in proportion to i^−s, k of them per token (docs/model.md, "Experts").
+    Uniform routing: 1 − (1 − k/E)^t. With `skew` s > 0 a token draws k experts one after another
+    with popularity i^−s of the expert of rank i (docs/model.md, "Experts").
 
     Parameters
     ----------
@@ -251,17 +251,20 @@ def coverage(*, tokens: FloatArray, n_experts: int, top_k: int, skew: float = 0.
 
 @lru_cache(maxsize=64)
 def _inclusion(n_experts: int, top_k: int, skew: float) -> FloatArray:
-    """Chance that a token uses each expert: k in all, none above one."""
+    """Chance that a token uses each expert, k in all: drawn one after another by popularity.
+
+    Drawing without replacement until k are there is close to each expert waiting a time of rate
+    wᵢ, and all that have come by the time at which k have: 1 − exp(−λ·wᵢ).
+    """
     weight = np.arange(1, n_experts + 1, dtype=np.float64) ** -skew
-    chance = np.zeros(n_experts)
-    certain = 0
-    while True:
-        rest = weight[certain:]
-        chance[certain:] = rest * (top_k - certain) / rest.sum()
-        if chance[certain] <= 1:
-            return chance
-        chance[certain] = 1.0
-        certain += 1
+    if top_k >= n_experts:
+        return np.ones(n_experts)
+    low, high = 0.0, 1e3 / weight[-1]
+    for _ in range(80):
+        middle = (low + high) / 2
+        enough = -np.expm1(-middle * weight).sum() >= top_k
+        low, high = (low, middle) if enough else (middle, high)
+    return np.asarray(-np.expm1(-high * weight))
 
 
 def read_params(model: Model, tokens: ArrayLike) -> float:

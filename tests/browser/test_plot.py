@@ -2,6 +2,8 @@
 
 import pytest
 
+from ui import theme
+
 pytestmark = pytest.mark.browser
 DRAWN = "() => document.querySelector('.plot-box')?.dataset.painted"
 
@@ -23,12 +25,12 @@ def served(page, batch):
     page.wait_for_function(f"document.querySelector('.plot-box').dataset.served === '{batch}'")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height_px"), [(1440, 560), (390, 430)])
-def test_figure_follows_theme_and_width(visit, demo, theme, width, height_px):
-    page = visit(demo, width=width, height=844, theme=theme)
+def test_figure_follows_theme_and_width(visit, demo, colours, width, height_px):
+    page = visit(demo, width=width, height=844, theme=colours)
 
-    assert drawn(page).get_attribute("data-theme") == theme
+    assert drawn(page).get_attribute("data-theme") == colours
     assert page.locator(".plot-graph").bounding_box()["height"] == height_px
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -102,3 +104,50 @@ def test_another_control_keeps_the_figure(visit, demo):
     assert page.locator(".plot-box").get_attribute("data-stamp") == "64 500"
     assert page.locator(".plot-graph").get_attribute("role") == "img"
     assert page.locator(".plot-graph").get_attribute("aria-label").startswith("Line chart")
+
+
+def test_figure_follows_the_screens_theme_and_width_while_it_is_open(visit, demo):
+    page = visit(f"{demo}/?b=64")
+    drawn(page)
+    page.evaluate("document.querySelector('.plot-graph').mine = true")
+
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.querySelector('.plot-box').dataset.theme === 'dark'")
+    line = "document.querySelector('.plot-graph')._fullData[0].line.color"
+    assert page.evaluate(line) == theme.palette()["dark"]["ink"]
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("document.querySelector('.plot-graph').offsetHeight === 430")
+    page.wait_for_function("document.querySelector('.plot-graph').layout.xaxis.tickvals.length === 6")
+    assert page.evaluate("document.querySelector('.plot-graph').mine")
+
+
+def test_hurried_keys_end_where_they_lead(visit, demo):
+    page = visit(f"{demo}/?b=8")
+    drawn(page)
+    page.locator("input[type=range]").focus()
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageUp")
+    page.wait_for_function(
+        "(box => box.batch > 25 && box.batch === box.served)(document.querySelector('.plot-box').dataset)"
+    )
+    batch = drawn(page).get_attribute("data-batch")
+    page.wait_for_url(f"**/?b={batch}")
+
+    assert page.get_by_label("Batch").first.input_value() == batch
+    assert page.get_by_text(f"server says {batch}").count() == 1
+
+
+def test_slider_thumb_stands_under_the_operating_point(visit, demo):
+    page = visit(f"{demo}/?b=64")
+    drawn(page)
+    dot = page.locator(".shapelayer path").last.bounding_box()
+    track = page.locator("input[type=range]").bounding_box()
+    thumb_px = 22
+    share = page.evaluate(
+        "(input => input.valueAsNumber / input.max)(document.querySelector('input[type=range]'))"
+    )
+    thumb = track["x"] + thumb_px / 2 + share * (track["width"] - thumb_px)
+
+    assert thumb == pytest.approx(dot["x"] + dot["width"] / 2, abs=1.5)

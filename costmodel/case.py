@@ -124,8 +124,8 @@ def machine_of(
     return Machine(bandwidth_bytes_per_s=bandwidth, flops_per_s=rates), tuple(said)
 
 
-def _block(scenario: Scenario, model: Model) -> int:
-    """Block of scales along a matrix, where the checkpoint's own quantisation is used."""
+def block_of(scenario: Scenario, model: Model) -> int:
+    """Return the block of scales along a matrix, where the checkpoint's own quantisation is used."""
     published = model.published
     own = scenario.weights is None or dtypes.dtype(scenario.weights) == dtypes.dtype(
         published.dtype
@@ -196,7 +196,7 @@ def resolve(scenario: Scenario, hardware: Sequence[str | Accelerator] | None = N
     )
     parallel = parallel_of(scenario)
     widths = bits_of(scenario, model)
-    check_split(model, parallel, block=_block(scenario, model))
+    check_split(model, parallel, block=block_of(scenario, model))
     work = plan(model, widths, parallel)
     draft = draft_plan(model, widths, parallel) if scenario.spec_tokens else None
     machine, said = machine_of(accelerators, widths, scenario.arithmetic)

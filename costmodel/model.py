@@ -272,7 +272,7 @@ class Model:
     parallel_block: bool = False
     """Attention and feed-forward side by side: one all-reduce per layer, not two."""
     d_ff: int = 0
-    """Widest dense feed-forward, for workspace and legality."""
+    """Widest feed-forward of one token: dense, or its chosen experts together; for workspace."""
     embedding_width: int = 0
     """Width of input table and head where it isn't the model's (OPT-350M); 0 where it is."""
     source: str = ""
@@ -315,10 +315,8 @@ class Model:
 
     @property
     def active_params(self) -> int:
-        """Weights that one token uses, the input table excluded (a tied one counts as head)."""
+        """Weights that one token uses, without input table and lookups (a tied one is the head)."""
         experts = sum(
             layer.count * e.top_k * e.expert_params for layer in self.layers for e in layer.experts
         )
-        return (
-            self._always + experts + self.head_params + self.position_params + self.lookup_params
-        )
+        return self._always + experts + self.head_params + self.position_params

@@ -3,7 +3,7 @@
 >>> tiny = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "vocab_size": 100,
 ...         "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
 >>> load(tiny).total_params
-86912
+86848
 """
 
 from pathlib import Path

@@ -197,7 +197,8 @@ def _parts(
     return found
 
 
-VARIED = ("deepseek_v4", "glm_moe_dsa", "minimax_m3_vl_text", "gemma3n_text", "gemma4_text")
+VARIED = ("deepseek_v4", "glm_moe_dsa", "minimax_m3_vl_text", "gemma3n_text", "gemma4_text",
+          "hunyuan_v1_moe")
 """Families whose layers differ by number as well as by kind."""
 
 

@@ -54,10 +54,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "sliding_window": (
         "sliding_window", "sliding_window_size", "attention_window_size", "window_size",
     ),
-    "activation": (
-        "hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act", "activation",
-        "ffn_act_fn", "hidden_activation_function",
-    ),
+    "sliding_window_pattern": ("sliding_window_pattern", "_sliding_window_pattern"),
     "dtype": ("torch_dtype", "dtype", "params_dtype"),
     "ssm_state": ("ssm_state_size", "mamba_d_state", "state_size", "mamba_state_dim"),
     "ssm_heads": ("mamba_num_heads", "mamba_n_heads", "n_mamba_heads"),

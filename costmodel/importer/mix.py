@@ -64,7 +64,7 @@ class MixerReader:
             return RecurrentGate(self.d_model, width, heads, self.s.either("conv1d_width", 4))
         if self.s.family == "deepseek_v4":
             return self._compressed(layer)
-        if self.s.whole("kv_lora_rank") is not None:
+        if self.s.whole("kv_lora_rank") is not None and self.s.flag("use_mla", default=True):
             return self._latent(layer)
         return self._attention(kind, layer)
 
@@ -127,11 +127,18 @@ class MixerReader:
             norm_parts=t.qk_norm_parts,
             gate=gate,
             value_is_key=not local and s.family == "gemma4_text" and s.flag("attention_k_eq_v"),
-            keeps_cache=layer < self.layers - s.either("num_kv_shared_layers", 0, least=0),
+            keeps_cache=self._keeps_cache(layer),
             extra_small=extra,
             q_rank=s.either("share_q_dim", 0, least=0),
         )
         return self._sparse(own, layer)
+
+    def _keeps_cache(self, layer: int) -> bool:
+        """Whether a layer has keys and values of its own."""
+        s = self.s
+        if s.flag("use_cla"):
+            return layer % s.either("cla_share_factor", 2) == 0
+        return layer < self.layers - s.either("num_kv_shared_layers", 0, least=0)
 
     def _qk_norm(self) -> QkNorm:
         t = self.traits

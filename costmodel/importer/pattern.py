@@ -121,8 +121,8 @@ def _numbered(s: Settings, layers: int) -> list[Mix] | None:
     hybrid = s.per_layer("hybrid_layer_pattern", layers, spare=MOST_PREDICTION_LAYERS)
     if hybrid is not None:
         return ["sliding" if _one(k, "hybrid_layer_pattern") else "full" for k in hybrid]
-    rope = s.per_layer("no_rope_layers", layers) if s.family == "llama4_text" else None
-    if rope:
+    if s.family == "llama4_text" and s.series("no_rope_layers"):
+        rope = s.per_layer("no_rope_layers", layers) or []
         return ["chunked" if _one(k, "no_rope_layers") else "full" for k in rope]
     for key, other in (("attn_layer_indices", "mamba"), ("full_attn_idxs", "conv")):
         chosen = s.wholes(key, most=layers - 1)

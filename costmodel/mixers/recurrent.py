@@ -160,7 +160,7 @@ class Lightning(_Recurrent):
     d_model: int
     n_heads: int
     d_head: int
-    state_bits: float | None = 32.0
+    state_bits: float | None = None
 
     @property
     def kind(self) -> str:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from costmodel.cli import serving
+from costmodel.asked import read
+from costmodel.cli import frontier, serving
 from costmodel.cli.numbers import numbers
-from costmodel.cli.options import read, scenario_options
+from costmodel.cli.options import scenario_options
 from costmodel.cli.output import Json, show
 from costmodel.errors import InputError
 
@@ -196,4 +197,5 @@ def knee(given: dict[str, str], as_json: Json = False) -> None:
     show(record, as_json, lambda: table.pairs(record))
 
 
-serving.register(app)
+for command in (serving, frontier):
+    command.register(app)

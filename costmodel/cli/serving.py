@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from costmodel.asked import read
 from costmodel.cli.numbers import numbers
-from costmodel.cli.options import read, scenario_options
+from costmodel.cli.options import scenario_options
 from costmodel.cli.output import Json, show
 from costmodel.errors import InputError
 

@@ -98,3 +98,67 @@ def servings(records: Sequence[dict[str, Any]]) -> str:
     first = records[0]
     said = [first[k] for k in ("price_reason",) if k in first] + first.get("notes", [])
     return "\n".join([table(rows, head=head), *said])
+
+
+MOST_ROWS = 24
+"""Rows of a front that a terminal shows, evenly chosen."""
+_LIMITS = {"max_tpot_s": "speed per user", "max_ttft_s": "first token", "budget_usd_per_mtok": "budget"}
+
+
+def frontier(record: dict[str, Any]) -> str:
+    """Return the front as a table, the answers as sentences under it."""
+    points = record["points"]
+    step = max(1, -(-len(points) // MOST_ROWS))
+    lines = []
+    if points:
+        lines.append(table([_front_row(p) for p in points[::step]], head=_FRONT))
+    holes = ", ".join(f"{count:,} {reason}" for reason, count in record["infeasible"].items())
+    counted = f"{record['evaluated']:,} points, {record['feasible']:,} feasible"
+    lines.append(f"{counted}; {holes}" if holes else counted)
+    best, second, relaxed = record["cheapest"], record["runner_up"], record["relaxed"]
+    if best is not None:
+        missed = [_LIMITS[name] for name in best["may_miss"]]
+        lines.append(f"Cheapest: {_place(best)}" + (f"; may miss: {', '.join(missed)}" if missed else "") + ".")
+    if second is not None:
+        close = ", too close to call" if record["too_close_to_call"] else ""
+        lines.append(f"Runner-up: {_place(second)}{close}.")
+    if record["fastest"] is not None:
+        lines.append(f"Fastest within the budget: {_place(record['fastest'])}.")
+    if record["premium_usd_per_mtok"]:
+        which = _LIMITS[record["binding_limit"]] if record["binding_limit"] else "none of the limits"
+        lines.append(f"The limits cost {record['premium_usd_per_mtok']:.3f} USD/Mtok; {which} binds.")
+    if relaxed is not None:
+        needed = ", ".join(f"{_LIMITS[name]} {_limit(name, value)}" for name, value in relaxed["limits"].items())
+        lines.append(f"Nothing meets the limits: with {needed} it would be {_place(relaxed['point'])}.")
+    if "reason" in record:
+        lines.append(f"Nothing runs: {record['reason']}.")
+    if "fleet" in record:
+        fleet = record["fleet"]
+        month = f"{fleet['usd_per_month']:,.0f} USD a month"
+        lines.append(f"{fleet['copies']:,} copies, {fleet['gpus']:,} GPUs: {month}.")
+    return "\n".join(lines)
+
+
+_FRONT = ["hardware", "GPUs", "weights", "cache", "batch", "tok/s each", "first ms", "all-in", "tok/s"]
+
+
+def _front_row(p: dict[str, Any]) -> list[str]:
+    return [
+        p["hardware"], f"{p['tp']}", p["weights"], p["kv"], f"{p['batch']:g}",
+        "–" if p["tokens_per_s_per_user"] is None else f"{p['tokens_per_s_per_user']:.1f}",
+        f"{p['ttft_s'] * 1e3:.0f}", f"{p['usd_per_mtok']:.3f}", f"{p['output_tokens_per_s']:,.0f}",
+    ]  # fmt: skip
+
+
+def _place(p: dict[str, Any]) -> str:
+    speed = "" if p["tokens_per_s_per_user"] is None else f", {p['tokens_per_s_per_user']:.1f} tok/s each"
+    return (
+        f"{p['tp']} × {p['hardware']}, {p['weights']} weights, {p['kv']} cache, batch {p['batch']:g}: "
+        f"{p['usd_per_mtok']:.3f} USD/Mtok all-in{speed}, first token {p['ttft_s'] * 1e3:.0f} ms"
+    )
+
+
+def _limit(name: str, value: float) -> str:
+    if name == "max_tpot_s":
+        return f"{1 / value:.1f} tok/s"
+    return f"{value * 1e3:.0f} ms" if name == "max_ttft_s" else f"{value:.3f} USD/Mtok"

@@ -26,6 +26,11 @@ GPU_CHOICES = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64",
 KV_HEAD_CHOICES = (AS_BUILT, "1", "2", "4", "8", "16", "32", "64", "96", "128")
 ARITHMETIC_CHOICES = (AS_STORED, "bf16", "fp16", "fp8", "int8", "fp4", "fp32")
 ENGINES = ("vllm", "sglang", "trtllm")
+NOTHING = "nothing"
+VARIED = {
+    "GPUs": "g", "weights": "w", "cache": "kv", "context": "ctx", "KV heads": "h", "accelerator": "hw",
+}  # fmt: skip
+"""Choices of the box "Vary" and the keys they stand for; an address may hold either."""
 MAX_TEXT = 400
 """The longest text that an address may hold for one key."""
 
@@ -129,8 +134,12 @@ class Control:
 
 def _exact(text: str, options: tuple[str, ...]) -> str | None:
     """Return the choice of a text; case, spaces and underscores don't matter."""
-    wanted = text.strip().lower().replace(" ", "-").replace("_", "-")
-    return next((o for o in options if text == o or wanted == o.replace("_", "-")), None)
+    wanted = _plain(text)
+    return next((o for o in options if text == o or wanted == _plain(o)), None)
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().replace(" ", "-").replace("_", "-")
 
 
 def _hardware_name(text: str, options: tuple[str, ...]) -> str | None:
@@ -162,6 +171,10 @@ def _dtype_name(text: str, options: tuple[str, ...]) -> str | None:
     return name if name in options else None
 
 
+def _varied(text: str, options: tuple[str, ...]) -> str | None:
+    return next((word for word, key in VARIED.items() if key == text), None) or _exact(text, options)
+
+
 def _kv_name(text: str, options: tuple[str, ...]) -> str | None:
     try:
         return dtypes.kv_dtype(text)
@@ -174,6 +187,7 @@ SPELLINGS: Mapping[str, Callable[[str, tuple[str, ...]], str | None]] = {
     "hw": _hardware_name,
     "w": _dtype_name,
     "kv": _kv_name,
+    "vary": _varied,
 }
 """Lists in which a choice has several names."""
 
@@ -266,7 +280,7 @@ CONTROLS: tuple[Control, ...] = (
 
 PAGE_ROW: tuple[Control, ...] = (
     _choice("cnt", "", "Cost shown", "answer", ("answer", "all-in")),
-    _choice("vary", "", "Vary", "nothing", ("nothing", "g", "w", "kv", "ctx", "h", "hw")),
+    _choice("vary", "", "Vary", NOTHING, (NOTHING, *VARIED)),
 )
 """Controls over the figure, of single pages."""
 

@@ -9,11 +9,28 @@ head and goes on below. So the answer stands above the controls that it depends 
         priceline.draw(curve)
 """
 
+import html
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui import bridge
+
 _HEAD = "_head"
 PRESENT = "present"
+
+LOOKS = """
+.st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:1000000}
+.scenario-line{font-size:.875rem;color:var(--muted);margin:.25rem 0 0}
+"""
+BARE = """
+[data-testid=stSidebar],[data-testid=stExpandSidebarButton],.st-key-page_row,.st-key-corner,
+[data-testid=stMain] [data-testid=stExpander],.bridge-summary{display:none!important}
+"""
+LARGE = """
+html{font-size:20px}
+[data-testid=stHeader]{display:none}
+"""
 
 
 def open_head() -> None:
@@ -32,6 +49,17 @@ def presenting() -> bool:
     return st.query_params.get(PRESENT, "") == "1"
 
 
+def start_presenting() -> None:
+    """Show the page to a room; in callbacks."""
+    st.query_params[PRESENT] = "1"
+
+
+def stop_presenting() -> None:
+    """Back to the desk; in callbacks."""
+    if PRESENT in st.query_params:
+        del st.query_params[PRESENT]
+
+
 def embedded() -> bool:
     """Return whether the page stands inside another one: figure, answer, scenario line, link."""
     return bool(st.context.is_embedded)
@@ -40,3 +68,28 @@ def embedded() -> bool:
 def bare() -> bool:
     """Return whether only the figure and what belongs to it are shown."""
     return presenting() or embedded()
+
+
+def looks() -> None:
+    """Style the frame for the desk, the room or another page."""
+    css = LOOKS + (BARE if bare() else "") + (LARGE if presenting() else "")
+    st.html(f"<style>{css}</style>")
+
+
+def corner() -> DeltaGenerator:
+    """Return the place at the right end of the bar on top."""
+    return st.container(key="corner")
+
+
+def foot(summary: str, scenario_line: str) -> None:
+    """Draw what stands around a page: the phone's way to the controls, the line under a bare figure."""
+    if not bare():
+        with head():
+            bridge.draw("summary", [bridge.Action(name="open", label=f"{summary} ▸", does="sidebar")])
+        return
+    st.html(f'<p class="scenario-line">{html.escape(scenario_line)}</p>')
+    bridge.draw("present")
+    if presenting():
+        st.button("Leave", key="present_off", on_click=stop_presenting, type="tertiary")
+    else:
+        st.link_button("Open with all controls", (st.context.url or "").replace("embed=true", ""), type="tertiary")

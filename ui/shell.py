@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import address, frame, navigation, sidebar, theme
+from ui import address, frame, navigation, share, sidebar, state, theme
 
 st.set_page_config(
     page_title="Inference cost",
@@ -25,7 +25,15 @@ for entry in navigation.LISTED:
     groups.setdefault(entry.group, []).append(page)
 
 page = st.navigation(groups, position="top")
+frame.looks()
 sidebar.draw()
+shared = frame.corner()
 frame.open_head()
 address.notice()
+with st.container(horizontal=True, vertical_alignment="bottom", key="page_row"):
+    sidebar.draw_page_row(page.url_path)
+share.forget()
 page.run()
+with shared:
+    share.popover()
+frame.foot(share.summary(state.current()), share.scenario_line(state.current()))

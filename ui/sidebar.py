@@ -72,6 +72,17 @@ def _more() -> None:
     _pair("sd", "sa")
 
 
+def draw_page_row(page: str) -> None:
+    """Draw the controls over the figure of one page; `page` is its address."""
+    if page == "":
+        control = CONTROL["cnt"]
+        st.segmented_control(
+            control.label, control.options, default=str(control.default), required=True, key="cnt",
+            bind="query-params", persist_state="session", help=words.HELP["cnt"],
+        )  # fmt: skip
+        widget("vary", persist_state="session", width=170)
+
+
 def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:
     """Draw the widget of a control and return its value."""
     control = CONTROL[key]

@@ -18,7 +18,17 @@ from costmodel.mixers import with_kv_heads
 from costmodel.model import Model
 from costmodel.scenario import Scenario, scenario
 from ui import units
-from ui.controls import AS_BUILT, BY_FIELD, CONTROL, CONTROLS, OWN_HARDWARE, OWN_MODEL, Value
+from ui.controls import (
+    AS_BUILT,
+    BY_FIELD,
+    CONTROL,
+    CONTROLS,
+    NOTHING,
+    OWN_HARDWARE,
+    OWN_MODEL,
+    VARIED,
+    Value,
+)
 
 OWN_CONFIG = "_own_config"
 """Session key of the config.json that was pasted or uploaded."""
@@ -161,4 +171,4 @@ def cost_shown() -> str:
 
 def varied() -> str:
     """Return the key of the knob that the cost curve varies, or `nothing`."""
-    return str(value("vary"))
+    return VARIED.get(str(value("vary")), NOTHING)

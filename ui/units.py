@@ -56,7 +56,7 @@ def usd_sum(total: float, part: float) -> tuple[str, str, str]:
     """
     decimals = _decimals(total) if math.isfinite(total) else 2
     rest = total - part
-    if math.isfinite(total) and decimals == _decimals(part):
+    if math.isfinite(total) and decimals == _decimals(part) == _decimals(rest):
         rest = round(total, decimals) - round(part, decimals)
         return usd(total), usd(part), f"${rest:,.{decimals}f}"
     return usd(total), usd(part), usd(rest)

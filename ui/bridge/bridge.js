@@ -1,0 +1,136 @@
+// What only the browser can do: open the sidebar, fill the clipboard, save the figure as a picture,
+// and pass the arrow keys to the batch slider while presenting. No numbers are made here.
+
+const TOP_LINE_PX = 22;
+const FOOT_LINE_PX = 18;
+
+function graph() {
+  return document.querySelector(".plot-graph");
+}
+
+// "**$1.19**" -> bold in Plotly's own small markup; everything else stays text.
+function marked(text) {
+  const safe = text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+  return safe.split("**").map((part, at) => (at % 2 ? `<b>${part}</b>` : part)).join("");
+}
+
+function wrapped(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last && (last + word).replaceAll("**", "").length >= most) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines;
+}
+
+// A bold part may have been cut by a line break: close it and open it again.
+function balanced(lines) {
+  let open = false;
+  return lines.map((line) => {
+    const started = open;
+    if ((line.split("**").length - 1) % 2) open = !open;
+    return `${started ? "**" : ""}${line}${open ? "**" : ""}`;
+  });
+}
+
+export function captioned(figure, captions, width, height, colours) {
+  const layout = JSON.parse(JSON.stringify(figure.layout));
+  const head = balanced(wrapped(captions.answer, Math.floor(width / 8)));
+  const foot = captions.foot.flatMap((line) => wrapped(line, Math.floor(width / 6.6)));
+  const top = captions.answer ? head.length * TOP_LINE_PX + 12 : 0;
+  const bottom = foot.length * FOOT_LINE_PX + 10;
+  const margin = { l: 60, r: 20, t: 30, b: 40, ...layout.margin };
+  layout.margin = { ...margin, t: margin.t + top, b: margin.b + bottom };
+  layout.annotations = [
+    ...(layout.annotations ?? []),
+    ...(top ? [{ text: head.map(marked).join("<br>"), x: 0, y: 1, xref: "paper", yref: "paper", xanchor: "left",
+      yanchor: "bottom", xshift: 8 - margin.l, yshift: margin.t, align: "left", showarrow: false,
+      font: { size: 17, color: colours.ink } }] : []),
+    { text: foot.map(marked).join("<br>"), x: 0, y: 0, xref: "paper", yref: "paper", xanchor: "left",
+      yanchor: "top", xshift: 8 - margin.l, yshift: -margin.b, align: "left", showarrow: false,
+      font: { size: 12, color: colours.muted } },
+  ];
+  layout.width = width;
+  layout.height = height + top + bottom;
+  layout.paper_bgcolor = layout.plot_bgcolor = colours.paper;
+  return { data: figure.data, layout };
+}
+
+function colours() {
+  const style = getComputedStyle(document.body);
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const of = (name, fallback) => {
+    probe.style.color = `var(--${name}, ${fallback})`;
+    return getComputedStyle(probe).color;
+  };
+  const found = { ink: of("ink", style.color), muted: of("muted", style.color), paper: of("paper", "#fff") };
+  probe.remove();
+  return found;
+}
+
+async function picture(format, captions, name) {
+  const shown = graph();
+  if (!shown?.layout || !window.Plotly) return "no figure here";
+  const { width, height } = shown.getBoundingClientRect();
+  const figure = captioned(shown, captions, Math.round(width), Math.round(height), colours());
+  await window.Plotly.downloadImage(figure, {
+    format, filename: name, scale: 2, width: figure.layout.width, height: figure.layout.height,
+  });
+  return "saved";
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // no permission, or a page without https
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  return "copied";
+}
+
+function openSidebar() {
+  document.querySelector("[data-testid='stExpandSidebarButton'] button, [data-testid='stExpandSidebarButton']")?.click();
+}
+
+// While presenting, the arrows move the batch wherever the focus is.
+function present() {
+  if (window.presentingKeys) return;
+  window.presentingKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const slider = document.querySelector(".plot-slider input");
+    const bare = document.querySelector(".bridge-present");
+    if (!slider || !bare || event.target === slider || !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+    if (event.target.matches?.("input, textarea, select, [contenteditable]")) return;
+    event.preventDefault();
+    slider.focus();
+    slider.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, bubbles: true }));
+  });
+}
+
+export default function ({ data, parentElement }) {
+  const box = parentElement.querySelector(".bridge");
+  box.className = `bridge bridge-${data.kind}`;
+  if (data.kind === "present") present();
+  box.replaceChildren(...data.actions.map((action) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = action.label;
+    button.dataset.action = action.name;
+    if (action.hint) button.title = action.hint;
+    button.addEventListener("click", async () => {
+      if (action.does === "sidebar") return openSidebar();
+      const said = action.does === "copy" ? await copy(action.text)
+        : await picture(action.text, data.captions, data.name);
+      button.textContent = `${action.label}: ${said}`;
+      setTimeout(() => { button.textContent = action.label; }, 2000);
+    });
+    return button;
+  }));
+}

@@ -1,5 +1,6 @@
 """Questions as text: options of the command line and parameters of the HTTP API, read alike."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ from costmodel.scenario import BY_NAME, Scenario, rule, scenario
 
 if TYPE_CHECKING:
     from costmodel.sweep import Space
+
+MOST_POINTS = 100_000
+"""The most decode points that one question may ask for."""
 
 WORDS = ("model", "hardware", "split", "weights", "kv", "arithmetic", "engine")
 """Fields of words that a sweep takes several of."""
@@ -39,13 +43,20 @@ def read(given: Mapping[str, str], *, lists: tuple[str, ...] = ()) -> tuple[Scen
             continue
         found = numbers(text, option=BY_NAME[name].option)
         if found.size == 0 or (found.size > 1 and name not in lists):
-            msg = f"{BY_NAME[name].option} must be one value {rule(name)}, got {quoted(text)}"
+            msg = f"{BY_NAME[name].option} must be one value, {rule(name)}, got {quoted(text)}"
             raise InputError(msg, field=name)
         for value in (found.min(), found.max()):
             scenario(**{name: _plain(value)})
         values[name] = _plain(found[0])
-        if found.size > 1 or ":" in text or "," in text:
+        if found.size > 1:
             axes[name] = found
+    total = math.prod(len(axis) for axis in axes.values())
+    if total > MOST_POINTS:
+        msg = (
+            f"a question must ask for at most {MOST_POINTS:,} points, got {total:,}; give fewer "
+            "values, as in 1:1024:60"
+        )
+        raise InputError(msg, field=next(iter(axes)))
     return scenario(**values), axes
 
 

@@ -53,7 +53,8 @@ def within(
     """
     finite = np.isinf(high)
     sign = ">" if above else ">="
-    rule = f"{sign} {low:g}" if finite else f"between {low:g} and {high:g}"
+    both = f"above {low:g} and at most {high:g}" if above else f"between {low:g} and {high:g}"
+    rule = f"{sign} {low:g}" if finite else both
     arrays = []
     for name, value in named.items():
         try:

@@ -269,7 +269,7 @@ class Knee:
     linear_ridge_batch: float | None
     max_batch: int
     limit_batch: int | None
-    """Largest batch within the speed limit; None where there is no limit."""
+    """Largest batch within the speed limit, prompts of others included; None where there is none."""
     recommended_batch: int
     decided_by: str
     floor_usd_per_mtok: float
@@ -304,7 +304,7 @@ def knee_of(case: Case) -> Knee:
     limit = None
     if scenario.max_tpot_s is not None:
         limit = largest_within(
-            curve=own, limit_s=scenario.max_tpot_s * _passes(scenario), most=MOST_BATCH
+            curve=lambda b: time_between_tokens(case, batch=b), limit_s=scenario.max_tpot_s, most=MOST_BATCH
         )
     best_usd, best_batch = best_here(perfect)
     batch, decided = recommended(wall=wall, limit=limit, unknown=bool(np.isnan(case.budget.usable_bytes)))
@@ -325,6 +325,17 @@ def knee_of(case: Case) -> Knee:
         best_here_usd_per_mtok=best_usd,
         best_here_batch=best_batch,
     )
+
+
+def time_between_tokens(case: Case, *, batch: ArrayLike) -> FloatArray:
+    """Return the time between two tokens of one user, prompts of others on the same GPUs included. [s]
+
+    Answers of one token have none; for them it is the step's.
+    """
+    from costmodel import serve  # noqa: PLC0415  (it reads this module)
+
+    served = serve.at_batch(case, batch=batch)
+    return np.asarray(np.where(np.isnan(served.tpot_s), served.step_s, served.tpot_s))
 
 
 def _passes(scenario: Scenario) -> float:
@@ -495,6 +506,8 @@ def memory_report(
     """
     within(0, 1, above=True, memory_fraction=memory_fraction)
     within(1, 1e7, max_batched_tokens=max_batched_tokens, max_seqs=max_sequences)
+    if max_model_len is not None:
+        within(1, MOST_TOKENS * 10, max_model_len=max_model_len)
     case = resolve(scenario)
     found = memory.budget(
         plan=case.plan,
@@ -506,7 +519,6 @@ def memory_report(
         max_sequences=max_sequences,
     )
     length = max_model_len or case.model.context_limit or scenario.input_tokens
-    within(1, MOST_TOKENS * 10, max_model_len=length)
     reserved = memory.reserved_bytes(
         plan=case.plan, tokens=float(length), max_batched_tokens=max_batched_tokens
     )

@@ -299,22 +299,22 @@ def check_split(model: Model, parallel: Parallel, *, block: int) -> None:
             continue
         if mixer.n_q_heads % ways:
             msg = (
-                f"tensor parallelism must divide the heads: {ways} GPUs don't divide "
-                f"{model.short or model.id}'s {mixer.n_q_heads} heads; {_advice(model)}"
+                f"--tp must divide the heads, got {ways} GPUs for the {mixer.n_q_heads} heads of "
+                f"{model.short or model.id}; {_advice(model)}"
             )
             raise InputError(msg, field="tp")
         kv = mixer.n_kv_heads
         if kv % ways and ways % kv:
             msg = (
-                f"tensor parallelism must divide the KV heads or be a multiple of them: {ways} "
-                f"GPUs against {kv} KV heads of {model.short or model.id}; {_advice(model)}"
+                f"--tp must divide the KV heads or be a multiple of them, got {ways} GPUs for the "
+                f"{kv} KV heads of {model.short or model.id}; {_advice(model)}"
             )
             raise InputError(msg, field="tp")
     if parallel.ways > 1:
         _check_blocks(model, parallel, block)
     if parallel.stages > model.n_layers:
         msg = (
-            f"pipeline stages must be at most the layers, got {parallel.stages} stages for "
+            f"--pp must be at most the layers, got {parallel.stages} stages for "
             f"{model.n_layers} layers; use fewer stages"
         )
         raise InputError(msg, field="pp")

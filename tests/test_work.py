@@ -203,10 +203,10 @@ def test_parallel_blocks_reduce_once_per_layer():
 @pytest.mark.parametrize(
     ("name", "tp", "word"),
     [
-        ("llama-3.1-8b", 3, "must divide the heads"),
-        ("qwen2.5-7b", 8, "must divide the heads"),
+        ("llama-3.1-8b", 3, "--tp must divide the heads"),
+        ("qwen2.5-7b", 8, "--tp must divide the heads"),
         ("llama-3.1-70b", 16, "at most 8"),
-        ("llama-3.1-8b", 1024, "must divide the heads"),
+        ("llama-3.1-8b", 1024, "--tp must divide the heads"),
     ],
 )
 def test_illegal_splits_say_what_would_do(name, tp, word):
@@ -226,7 +226,7 @@ def test_blocks_of_scales_are_not_cut():
 
 
 def test_more_stages_than_layers():
-    with pytest.raises(InputError, match="at most the layers"):
+    with pytest.raises(InputError, match="--pp must be at most the layers"):
         check_split(catalog.model("llama-3.2-1b"), Parallel(stages=17), block=1)
 
 

@@ -9,10 +9,11 @@ from typer.exceptions import TyperException
 
 from costmodel.asked import read
 from costmodel.cli import frontier, serving
-from costmodel.cli.numbers import numbers
+from costmodel.cli.numbers import number
 from costmodel.cli.options import scenario_options
 from costmodel.cli.output import Json, show
 from costmodel.errors import InputError
+from costmodel.scenario import BY_NAME
 
 BAD_INPUT = 2
 
@@ -29,7 +30,7 @@ def main(args: list[str] | None = None) -> None:
     try:
         code = app(args=args, standalone_mode=False)
     except InputError as error:
-        _refuse(str(error))
+        _refuse(_with_option(error))
     except TyperException as error:
         _refuse(" ".join(error.format_message().split()))
     except BrokenPipeError:
@@ -38,6 +39,16 @@ def main(args: list[str] | None = None) -> None:
         sys.exit(0)
     else:
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _with_option(error: InputError) -> str:
+    """Return the sentence of an error, naming the option where it names only the field."""
+    field = BY_NAME.get(error.field)
+    if field is None or field.option in error.sentence:
+        return error.sentence
+    if error.sentence.startswith(f"{field.name} "):
+        return field.option + error.sentence[len(field.name) :]
+    return f"{field.option}: {error.sentence}"
 
 
 def _refuse(sentence: str) -> None:
@@ -154,14 +165,14 @@ def memory(
 
     chosen, _ = read(given)
     engine: dict[str, Any] = {}
-    for name, text in (
-        ("memory_fraction", memory_fraction),
-        ("max_batched_tokens", max_batched_tokens),
-        ("max_sequences", max_seqs),
-        ("max_model_len", max_model_len),
+    for name, option, text in (
+        ("memory_fraction", "--memory-fraction", memory_fraction),
+        ("max_batched_tokens", "--max-batched-tokens", max_batched_tokens),
+        ("max_sequences", "--max-seqs", max_seqs),
+        ("max_model_len", "--max-model-len", max_model_len),
     ):
         if text is not None:
-            engine[name] = float(numbers(text, option="--" + name.replace("_", "-"))[0])
+            engine[name] = number(text, option=option, whole=name != "memory_fraction")
     record = records.memory(memory_report(chosen, **engine))
     show(record, as_json, lambda: table.pairs(record))
 
@@ -176,8 +187,7 @@ def point(given: dict[str, str], as_json: Json = False) -> None:
 
     chosen, axes = read(given, lists=("batch", "context_tokens", "hardware"))
     found = list(records.points(points_of(chosen, **axes)))
-    several = len(found) > 1 or bool(axes)
-    show({"points": found} if several else found[0], as_json, lambda: table.points(found))
+    show({"points": found} if len(found) > 1 else found[0], as_json, lambda: table.points(found))
 
 
 @app.command()

@@ -38,6 +38,27 @@ def numbers(text: str, *, option: str) -> FloatArray:
     return np.concatenate(found)
 
 
+def number(text: str, *, option: str, whole: bool = False) -> float:
+    """Return the one number of an option's text.
+
+    Raises
+    ------
+    InputError
+        For anything else, and for a fraction where `whole` is asked for.
+
+    Examples
+    --------
+    >>> number("0.9", option="--memory-fraction")
+    0.9
+    """
+    found = numbers(text, option=option)
+    if found.size != 1 or (whole and found[0] != round(found[0])):
+        kind = "one whole number" if whole else "one number"
+        msg = f"{option} must be {kind}, got {quoted(text)}; give one"
+        raise InputError(msg, field=option)
+    return float(found[0])
+
+
 def _part(text: str, option: str) -> FloatArray:
     ends = text.split(":")
     if len(ends) == 1:

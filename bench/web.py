@@ -86,7 +86,7 @@ def _changes(browser: Browser, url: str) -> Iterator[Row]:
     yield from _percentiles("slider", taken)
     yield Row("slider_change_kB", "kB", [sum(received) / 1000 / CHANGES])
 
-    box = page.get_by_label("Output tokens")
+    box = page.get_by_role("spinbutton", name="Output tokens")
     page.evaluate("window.taken = []")
     taken = []
     for index in range(CHANGES):

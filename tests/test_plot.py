@@ -33,7 +33,23 @@ def test_payload_is_three_lines_of_json_with_arrays_and_roles():
 
     assert drawing["data"][0]["x"] == [1.0, 2.0]
     assert drawing["data"][0]["line"]["color"] == "role:ink"
-    assert (table["batch"], table["ticks"], box["stamp"]) == (2, TICKS, "here")
+    assert (box["batch"], table["ticks"], box["stamp"]) == (2, TICKS, "here")
+
+
+def test_what_the_browser_holds_is_not_sent_again():
+    box = json.loads(plot.payload(figure(), name="cost", live=live()).split(b"\n")[0])
+    again = plot.payload(figure(), name="cost", live=live(batch=4), held=(box["figure"], box["table"])).split(
+        b"\n"
+    )
+
+    assert json.loads(again[0]) == box | {"batch": 4}
+    assert again[1:] == [b"", b""]
+
+
+def test_numbers_travel_with_seven_digits():
+    sent = plot.payload(figure(), name="cost", live=live(columns={"say": [1 / 3, 2 / 3, float("nan")]}))
+
+    assert json.loads(sent.split(b"\n")[2])["columns"]["say"] == [0.33333334, 0.6666667, None]
 
 
 def test_short_column_is_refused():

@@ -59,14 +59,16 @@ Rules
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import streamlit as st
 
@@ -172,8 +174,42 @@ def slot(name: str, text: str, *, tag: str = "span", style: str = "") -> str:
     return f'<{tag} class="{html.escape(style)}" data-live="{html.escape(name)}">{marked}</{tag}>'
 
 
-def payload(figure: Figure, *, name: str, live: Live | None = None, stamp: str = "", pick: bool = False) -> bytes:
-    """Return what the browser gets: three lines of JSON, for the box, the figure and the table."""
+def payload(
+    figure: Figure,
+    *,
+    name: str,
+    live: Live | None = None,
+    stamp: str = "",
+    pick: bool = False,
+    held: Collection[str] = (),
+) -> bytes:
+    """Return what the browser gets: three lines of JSON, for the box, the figure and the table.
+
+    The browser names figure and table by their digests when it asks for a batch; those that it holds
+    already (`held`) are not sent again, which is nine tenths of what a change would carry.
+    """
+    drawing = _json(
+        {
+            "data": [_short(trace) for trace in figure.data],
+            "layout": figure.layout,
+            "layout_narrow": figure.layout_narrow,
+        }
+    )
+    table = _json(
+        live
+        and {
+            "ticks": live.ticks,
+            "columns": _short(live.columns),
+            "moves": live.moves,
+            "texts": live.texts,
+            "styles": live.styles,
+            "say": live.say,
+            "announce": live.announce,
+            "label": live.label,
+            "click": live.click,
+        }
+    )
+    digests = {"figure": _digest(drawing), "table": _digest(table)}
     box = {
         "source": SOURCE,
         "name": name,
@@ -182,9 +218,34 @@ def payload(figure: Figure, *, name: str, live: Live | None = None, stamp: str =
         "alt": figure.alt,
         "height_px": figure.height_px,
         "height_narrow_px": figure.height_narrow_px,
+        "batch": None if live is None else live.batch,
+        **digests,
     }
-    drawing = {"data": figure.data, "layout": figure.layout, "layout_narrow": figure.layout_narrow}
-    return b"\n".join(orjson.dumps(part, option=orjson.OPT_SERIALIZE_NUMPY) for part in (box, drawing, live))
+    lines = [_json(box), drawing, table]
+    return b"\n".join(
+        b"" if digest in held else line for line, digest in zip(lines, ("", *digests.values()), strict=True)
+    )
+
+
+def _json(part: object) -> bytes:
+    return orjson.dumps(part, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _digest(line: bytes) -> str:
+    return hashlib.blake2b(line, digest_size=8).hexdigest()
+
+
+def _short(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns with their numbers in single precision: seven digits are more than a screen shows."""
+    return {name: _single(column) for name, column in columns.items()}
+
+
+def _single(column: Any) -> Any:
+    if isinstance(column, np.ndarray):
+        return column.astype(np.float32) if column.dtype == np.float64 else column
+    if isinstance(column, list) and column and all(isinstance(value, float) for value in column):
+        return np.array(column, dtype=np.float32)
+    return column
 
 
 def draw(
@@ -213,21 +274,35 @@ def draw(
     on_pick : callable, optional
         Gets the customdata of a clicked point, where there is no slider.
     """
+    held = st.session_state.pop(_HELD + key, ())
     _mount(
         key=key,
-        data=payload(figure, name=key, live=live, stamp=stamp, pick=on_pick is not None),
-        on_batch_change=lambda: _tell(key, "batch", on_batch, live),
-        on_pick_change=lambda: _tell(key, "pick", on_pick, None),
+        data=payload(figure, name=key, live=live, stamp=stamp, pick=on_pick is not None, held=held),
+        on_batch_change=lambda: _chosen(key, on_batch, live),
+        on_pick_change=lambda: _picked(key, on_pick),
     )
 
 
-def _tell(key: str, event: str, listener: Callable[[Any], None] | None, live: Live | None) -> None:
-    value = st.session_state[key].get(event)
-    if listener is None or value is None:
+_HELD = "_plot_held_"
+
+
+def _chosen(key: str, listener: Callable[[int], None] | None, live: Live | None) -> None:
+    """Pass on the batch that the reader chose, and remember for this run what the browser holds."""
+    message = st.session_state[key].get("batch")
+    if listener is None or live is None or not isinstance(message, dict):
         return
-    if live is not None and value not in live.ticks:  # only a message made by hand is neither
-        return
-    listener(value)
+    batch, held = message.get("batch"), message.get("held")
+    if isinstance(held, list):
+        st.session_state[_HELD + key] = tuple(str(digest) for digest in held[:4])
+    if batch in live.ticks:  # only a message made by hand holds anything else
+        listener(batch)
+
+
+def _picked(key: str, listener: Callable[[Any], None] | None) -> None:
+    """Pass on the customdata of the point that the reader clicked."""
+    value = st.session_state[key].get("pick")
+    if listener is not None and value is not None:
+        listener(value)
 
 
 _mount = st.components.v2.component(

@@ -55,6 +55,14 @@ function write(element, text) {
   }));
 }
 
+// Figures and tables by their digests, the latest few.
+const kept = new Map();
+function keep(digest, line) {
+  kept.delete(digest);
+  kept.set(digest, line);
+  if (kept.size > 12) kept.delete(kept.keys().next().value);
+}
+
 function nearest(ticks, batch) {
   let best = 0;
   for (let at = 1; at < ticks.length; at++)
@@ -83,20 +91,24 @@ class View {
 
   // --- from the server ---------------------------------------------------------------------
 
-  // Three lines of JSON: what the box needs, the figure, the table. A line that came before is not
-  // read again, so a new batch over the same curve costs no drawing but that of the moved parts.
+  // Three lines of JSON: what the box needs, the figure, the table. An empty line stands for one that
+  // the browser said it holds. A figure that is drawn already is not drawn again, so a new batch over
+  // the same curve costs no drawing but that of the moved parts.
   async receive(text, send) {
     this.send = send;
     const theme = themeOf(this.root);
-    const [box, figure, live] = text.split("\n");
-    if (box === this.lines?.box && figure === this.lines.figure && live === this.lines.live && theme === this.theme)
-      return this.painted ? this.follow() : undefined;
-    const redrawn = figure !== this.lines?.figure || theme !== this.theme;
-    this.lines = { box, figure, live };
+    const [box, ...lines] = text.split("\n");
+    if (box === this.box_line && theme === this.theme) return this.painted ? this.follow() : undefined;
+    const sent = JSON.parse(box);
+    for (const [at, part] of ["figure", "table"].entries()) {
+      if (lines[at]) keep(sent[part], lines[at]);
+      else if (!kept.has(sent[part])) return send("batch", { batch: sent.batch }); // then all is sent
+    }
+    const redrawn = sent.figure !== this.sent?.figure || theme !== this.theme;
+    this.box_line = box;
     this.theme = theme;
-    this.sent = JSON.parse(box);
-    if (redrawn) this.figure = JSON.parse(coloured(figure, theme));
-    this.table = JSON.parse(coloured(live, theme));
+    this.sent = sent;
+    this.table = JSON.parse(coloured(kept.get(sent.table), theme));
     this.adopt();
     this.size();
     if (redrawn || !this.painted) await this.paint();
@@ -109,10 +121,11 @@ class View {
   // Take the server's batch, unless the reader has moved on since: then the server's answer is stale.
   adopt() {
     const live = this.table;
+    const { batch } = this.sent;
     this.bar.hidden = !live;
     if (!live) return;
     const wanted = this.ticks?.[this.at];
-    const echoed = this.pending === live.batch;
+    const echoed = this.pending === batch;
     if (echoed) this.pending = undefined;
     const waiting = this.pending !== undefined && Date.now() - this.since < ECHO_MS;
     if (!waiting) this.pending = undefined;
@@ -120,8 +133,8 @@ class View {
     this.label.textContent = live.label;
     this.input.max = Math.log2(live.ticks.at(-1));
     const busy = this.held || this.timer !== undefined || waiting;
-    this.at = nearest(live.ticks, busy && wanted ? wanted : live.batch);
-    this.box.dataset.served = live.batch;
+    this.at = nearest(live.ticks, busy && wanted ? wanted : batch);
+    this.box.dataset.served = batch;
     clearTimeout(this.echo);
     if (waiting) this.echo = setTimeout(() => { this.adopt(); this.redraw(); }, ECHO_MS);
   }
@@ -131,6 +144,7 @@ class View {
     const Plotly = await plotly(this.sent.source);
     if (request !== this.request) return; // a newer figure came while this one waited
     const narrow = this.narrow();
+    this.figure = JSON.parse(coloured(kept.get(this.sent.figure), this.theme));
     const chosen = narrow ? this.figure.layout_narrow : this.figure.layout;
     const layout = {
       ...chosen, autosize: true, height: this.height(),
@@ -274,10 +288,10 @@ class View {
     clearTimeout(this.timer);
     this.timer = undefined;
     const batch = this.ticks[this.at];
-    if (batch === (this.pending ?? this.table.batch)) return;
+    if (batch === (this.pending ?? this.sent.batch)) return;
     this.pending = batch;
     this.since = Date.now();
-    this.send("batch", batch);
+    this.send("batch", { batch, held: [this.sent.figure, this.sent.table] });
   }
 
   clicked(point) {
@@ -302,7 +316,6 @@ class View {
     if (!this.sent || !this.graph.layout) return;
     const narrow = this.narrow();
     if (this.was_narrow !== undefined && narrow !== this.was_narrow) {
-      this.figure = JSON.parse(coloured(this.lines.figure, this.theme));
       this.size();
       this.paint();
     } else if (this.width !== this.box.clientWidth) {

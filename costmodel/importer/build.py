@@ -89,10 +89,12 @@ def _family(outer: Values, inner: Values) -> tuple[str, str]:
     supported = [*TRAITS, *(name for name, base in ALIASES.items() if base)]
     close = get_close_matches(tried[0][:100].lower(), supported, cutoff=0.7)
     near = f"; near to it are {', '.join(close)}" if close and not known_unsupported else ""
-    what = "an architecture without supported layout" if known_unsupported else "unknown"
+    what = "layers of a supported form" if known_unsupported else "a known layout of layers"
+    absent = [key for key in SIZES if not Settings(inner, {}, "").has(key)]
+    missing = ", ".join([what, *absent])
     raise InputError(
-        f"model_type must be a known architecture, got {quoted(tried[0])}, which is {what}{near}; "
-        "what a new family needs stands in docs/models.md",
+        f"model_type must be a known architecture, got {quoted(tried[0])}; missing: {missing}"
+        f"{near}; what a new family needs stands in docs/models.md",
         field="model_type",
     )
 

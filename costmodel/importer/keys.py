@@ -93,6 +93,8 @@ class Settings:
         self.given = given
         self.defaults = defaults
         self.family = family
+        self._lists: dict[str, list[Any]] = {}
+        self._tables: dict[str, Settings] = {}
 
     def raw(self, name: str) -> tuple[str, Any]:
         """Return a value under any of its spellings and the spelling; a null overrides defaults."""
@@ -163,6 +165,8 @@ class Settings:
 
     def table(self, name: str) -> "Settings":
         """Return an object inside the config, empty where there is none."""
+        if name in self._tables:
+            return self._tables[name]
         spelling, value = self.raw(name)
         if value is None:
             value = {}
@@ -171,7 +175,8 @@ class Settings:
                 f"{spelling} must be an object, got {quoted(value)}; correct the config",
                 field=spelling,
             )
-        return Settings(value, {}, self.family)
+        self._tables[name] = Settings(value, {}, self.family)
+        return self._tables[name]
 
     def series(self, name: str) -> list[Any] | None:
         """Return a list, or None where there is none."""
@@ -187,6 +192,8 @@ class Settings:
 
     def per_layer(self, name: str, layers: int, *, spare: int = 0) -> list[Any] | None:
         """Return a list with one entry per layer; up to `spare` more (prediction layers) are cut."""
+        if name in self._lists:
+            return self._lists[name]
         found = self.series(name)
         if found is None:
             return None
@@ -197,7 +204,8 @@ class Settings:
                 "correct the list or num_hidden_layers",
                 field=spelling,
             )
-        return found[:layers]
+        self._lists[name] = found[:layers]
+        return self._lists[name]
 
     def wholes(self, name: str, *, most: int) -> list[int] | None:
         """Return a list of whole numbers from 0."""

@@ -20,9 +20,10 @@ from costmodel.explore import (
     ideal,
     knee_of,
     points,
+    time_between_tokens,
 )
 from costmodel.scenario import MOST_BATCH, Scenario
-from costmodel.step import BoolArray
+from costmodel.step import BoolArray, flop_time
 
 LINE_POINTS = 120
 """Batches along a line; the axis is logarithmic, so they are evenly spread to the eye."""
@@ -65,6 +66,10 @@ class Stops:
     """There, or at the wall."""
     more: Points
     """With one sequence more."""
+    tpot_s: FloatArray
+    """Between two tokens of one user, prompts of others included."""
+    more_tpot_s: FloatArray
+    """With one sequence more."""
 
     @property
     def past_wall(self) -> BoolArray:
@@ -79,7 +84,7 @@ class Stops:
     @cached_property
     def marginal_step_s(self) -> FloatArray:
         """What one more sequence adds to the time between everyone's tokens."""
-        return np.asarray(self.more.step_time_s - self.at.step_time_s)
+        return np.asarray(self.more_tpot_s - self.tpot_s)
 
 
 @dataclass(frozen=True)
@@ -94,9 +99,13 @@ class CostCurve:
     axis_max: float
     line: Points
     """Along the line; past the wall too, where only the shares are drawn."""
+    tpot_s: FloatArray
+    """Along the line: between two tokens of one user, prompts of others included."""
     ideal_usd_per_mtok: FloatArray
     """The perfect engine along the line."""
     floor_usd_per_mtok: float
+    floor_by: str
+    """What the floor is: `cache` (k/B) or `arithmetic` (f/C)."""
     ticks: Stops
     """At the stops of the batch slider."""
     now: Stops
@@ -218,8 +227,10 @@ def base_curve(scenario: Scenario, axis_at_least: float) -> CostCurve:
         knee=found,
         axis_max=most,
         line=points(case, batch=line_batch, context_tokens=context),
+        tpot_s=time_between_tokens(case, batch=line_batch),
         ideal_usd_per_mtok=perfect.usd_per_mtok,
         floor_usd_per_mtok=found.floor_usd_per_mtok,
+        floor_by=_floor_by(case),
         ticks=stops(case, wall=wall, batch=ticks),
         now=stops(case, wall=wall, batch=[1.0]),
         edges=_edges(case, found),
@@ -232,11 +243,22 @@ def stops(case: Case, *, wall: int, batch: ArrayLike) -> Stops:
     chosen = np.asarray(batch, dtype=np.float64)
     there = np.minimum(chosen, float(wall)) if wall >= 1 else chosen
     context = case.scenario.context
+    one_more = np.minimum(there + 1, MOST_BATCH)
+    both_s = time_between_tokens(case, batch=np.concatenate([there, one_more]))
     return Stops(
         chosen=chosen,
         at=points(case, batch=there, context_tokens=context),
-        more=points(case, batch=there + 1, context_tokens=context),
+        more=points(case, batch=one_more, context_tokens=context),
+        tpot_s=both_s[: there.size],
+        more_tpot_s=both_s[there.size :],
     )
+
+
+def _floor_by(case: Case) -> str:
+    context = np.asarray(case.scenario.context)
+    read_s = case.plan.cache_bytes(context) / case.machine.bandwidth_bytes_per_s
+    compute_s = flop_time(plan=case.plan, machine=case.machine, context_tokens=context)
+    return "cache" if float(read_s) >= float(compute_s) else "arithmetic"
 
 
 def _edges(case: Case, found: Knee) -> tuple[Edge, ...]:
@@ -251,13 +273,14 @@ def _edges(case: Case, found: Knee) -> tuple[Edge, ...]:
     )
     batches = np.asarray([max(float(b or 1.0), 1e-6) for _, b in wanted])
     there = points(case, batch=batches, context_tokens=scenario.context)
+    tpot_s = time_between_tokens(case, batch=np.minimum(batches, MOST_BATCH))
     return tuple(
         Edge(
             key=key,
             name=_names(case)[key],
             batch=None if batch is None else float(batch),
             usd_per_mtok=float(there.usd_per_mtok[i]),
-            tokens_per_s=float(1 / there.step_time_s[i]),
+            tokens_per_s=float(1 / tpot_s[i]),
             meaning=_MEANINGS[key],
             formula=_FORMULAS[key],
             absent="" if batch is not None else _absent(case, found, key),
@@ -278,7 +301,7 @@ _FORMULAS = {
     "crossover": "b · k = W(b)",
     "flat": "smallest b with 1 − c(2b)/c(b) < q from there on",
     "ridge": "b = (W/B) / (f/C − k/B), none when f/C ≤ k/B",
-    "limit": "largest b with step(b) ≤ 1 / speed",
+    "limit": "largest b with time between tokens(b) ≤ 1 / speed",
     "wall": "b = ⌊(usable − weights − workspace − runtime) / cache per sequence⌋",
 }
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from costmodel import edges
 from costmodel.case import resolve
-from costmodel.explore import best_here, floor_cost, ideal, knee, point, recommended
+from costmodel.explore import best_here, floor_cost, ideal, knee, point, recommended, time_between_tokens
 from costmodel.scenario import scenario
 from tests import strategies
 
@@ -112,7 +112,7 @@ def test_default_scenario():
     assert (free.max_batch, free.recommended_batch, free.decided_by) == (343, 343, "memory wall")
     assert limited.decided_by == "speed limit"
     assert limited.recommended_batch == limited.limit_batch < 343
-    step = [float(point(scenario(weights="fp8"), batch=limited.limit_batch + d).step_time_s) for d in (0, 1)]
+    step = time_between_tokens(resolve(scenario(weights="fp8")), batch=[limited.limit_batch, limited.limit_batch + 1])
     assert step[0] <= 1 / 30 < step[1]
 
 

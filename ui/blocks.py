@@ -1,0 +1,173 @@
+"""Blocks under the cost curve: metrics, bars, the edges' table. HTML where it follows the slider."""
+
+import html
+from collections.abc import Sequence
+
+import streamlit as st
+
+from costmodel.curve import CostCurve, Edge
+from ui import plot, state, units, words
+from ui.charts.live import BARS
+
+CSS = """
+.metrics{padding:0;display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem;margin:.25rem 0 0!important}
+.metrics>div{border:1px solid var(--grid);border-radius:6px;padding:.55rem .8rem;min-width:0}
+.metrics dt{font-size:.875rem;color:var(--muted);margin:0;font-weight:400}
+.metrics dd{font-size:1.5rem;font-weight:600;color:var(--ink);margin:.1rem 0 0;line-height:1.25}
+.metrics dd+dd{font-size:.875rem;font-weight:400;color:var(--muted)}
+.notes{font-size:.875rem;color:var(--muted);margin:.1rem 0 0;line-height:1.5}
+.bar{display:flex;height:26px;border-radius:4px;overflow:hidden;position:relative}
+.bar i{display:block;height:100%;box-shadow:inset -1px 0 var(--paper)}
+.keys{display:flex;flex-wrap:wrap;gap:.15rem 1rem;list-style:none;margin:.4rem 0 0!important;padding:0!important;font-size:.875rem}
+.keys li{margin:0;color:var(--ink)}
+.keys li::before{content:"";display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;
+background:var(--key)}
+.share{display:none}
+.limitline{position:absolute;top:-3px;bottom:-3px;width:0;border-left:2px dashed var(--limit)}
+.edge{display:grid;grid-template-columns:9.5rem 4rem 5rem 5.5rem 1fr;gap:.15rem .9rem;font-size:.875rem;
+align-items:baseline;color:var(--ink)}
+.edge b{font-weight:600}
+.edge .means{color:var(--ink)}
+.edge code{color:var(--muted);font-size:.8125rem;background:none;padding:0;white-space:normal}
+.edge.head{color:var(--muted);font-weight:600}
+.edge .num{text-align:right}
+.edgelist{display:none}
+@media (max-width:900px){
+.metrics{grid-template-columns:1fr 1fr}
+.share{display:block}
+.edge{grid-template-columns:1fr 1fr;border-top:1px solid var(--grid);padding-top:.4rem}
+.edge.head{display:none}
+.edge .means{grid-column:1/-1}
+.edge .num{text-align:left}
+.edge .num::before{content:attr(data-name) " ";color:var(--muted)}
+}
+"""
+LABELS = {
+    "usd": "Answer, per million tokens",
+    "speed": "Speed each user gets",
+    "marginal": "One more sequence costs",
+    "used": "Memory used",
+}
+
+
+def style() -> None:
+    """Give the page the looks of these blocks; call it once."""
+    st.html(f"<style>{CSS}</style>")
+
+
+def metrics(now: dict[str, str]) -> None:
+    """Draw the four figures of the operating point; they follow the batch slider."""
+    below = {"usd": "band", "speed": "tpot", "marginal": "marginal_ms", "used": "used_of"}
+    cells = "".join(
+        f"<div><dt>{label}</dt>{plot.slot(key, now[key], tag='dd')}{plot.slot(below[key], now[below[key]], tag='dd')}</div>"
+        for key, label in LABELS.items()
+    )
+    st.html(f'<dl class="metrics">{cells}</dl>')
+
+
+def share_bar(now: dict[str, str]) -> None:
+    """Draw the share of the current batch as one bar: what a narrow figure has no room for."""
+    pieces = "".join(
+        f'<i style="background:var(--{part});width:calc(100% * var(--share-{part},{now[f"share_{part}"]}))"></i>'
+        for part in BARS
+    )
+    keys = "".join(
+        f'<li style="--key:var(--{part})">{words.PART_NAMES[part]} '
+        f"{plot.slot(f'percent_{part}', now[f'percent_{part}'], tag='b')}</li>"
+        for part in BARS
+    )
+    head = f"Share of the cost at batch {plot.slot('now_batch', now['now_batch'])}"
+    st.html(
+        f'<div class="share" data-live-style><p class="notes"><b>{head}</b></p>'
+        f'<div class="bar" aria-hidden="true">{pieces}</div><ul class="keys">{keys}</ul></div>'
+    )
+
+
+def notes(sentences: Sequence[str]) -> None:
+    """Draw the note under the figure."""
+    if sentences:
+        st.html(f'<p class="notes">{html.escape(" ".join(sentences))}</p>')
+
+
+def takeaway(now: dict[str, str]) -> None:
+    """Draw what most of the cost is."""
+    st.html(plot.slot("takeaway", now["takeaway"], tag="p", style="notes"))
+
+
+# Memory -----------------------------------------------------------------------------------------
+
+
+def memory_bar(curve: CostCurve, now: dict[str, str]) -> None:
+    """Draw what fills the memory of a copy; where the weights alone are too large, over the limit."""
+    case = curve.case
+    gpus, budget = case.gpus, case.budget
+    parts = {
+        "weights": budget.weights_bytes * gpus,
+        "workspace": budget.workspace_bytes * gpus,
+        "runtime": budget.runtime_bytes * gpus,
+    }
+    usable = float(budget.usable_bytes) * gpus
+    if not curve.capacity_known:
+        st.html('<p class="notes">The memory of this accelerator isn’t published.</p>')
+        return
+    whole = max(usable, sum(parts.values()) * 1.08)
+    colours = {"weights": "weights", "workspace": "fixed", "runtime": "muted", "cache": "cache"}
+    names = {"weights": "weights", "workspace": "workspace of a step", "runtime": "runtime"}
+    pieces = "".join(
+        f'<i style="background:var(--{colours[key]});width:{100 * size / whole:.3f}%"></i>' for key, size in parts.items()
+    )
+    keys = "".join(
+        f'<li style="--key:var(--{colours[key]})">{names[key]} <b>{units.gb(size)}</b></li>' for key, size in parts.items()
+    )
+    if curve.drawn:
+        pieces += f'<i style="background:var(--cache);width:calc(100% * var(--memory-cache,{now["memory_cache"]}))"></i>'
+        keys += (
+            f'<li style="--key:var(--cache)">cache at batch {plot.slot("now_batch", now["now_batch"])} '
+            f"{plot.slot('cache_gb', now['cache_gb'], tag='b')}</li>"
+        )
+    limit = f'<span class="limitline" style="left:{100 * usable / whole:.3f}%"></span>'
+    said = f"Limit: {units.gb(usable)} usable of {units.gb(float(case.accelerators[0].capacity_bytes) * gpus)} on {words.setup(curve)}."
+    st.html(
+        f'<div data-live-style><div style="position:relative"><div class="bar" role="img" aria-label="Memory of a copy, '
+        f'{html.escape(said)}" style="background:var(--ground)">{pieces}</div>{limit}</div>'
+        f'<ul class="keys">{keys}<li style="--key:var(--ground)">free</li></ul><p class="notes">{html.escape(said)} '
+        f"{html.escape(words.reserved(curve))}</p></div>"
+    )
+
+
+# Edges ------------------------------------------------------------------------------------------
+
+
+def edges_table(curve: CostCurve) -> None:
+    """Draw the definitions table: each edge with its figures, its meaning, and a button to go there."""
+    with st.container(gap="xsmall", key="edges"):
+        head = "".join(f"<span>{name}</span>" for name in ("Edge", "Batch", "Cost there", "Speed there", "What it means"))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+            st.html(f'<div class="edge head">{head}</div>')
+            st.space(80)
+        for edge in curve.edges:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+                st.html(_edge_row(curve, edge))
+                if edge.step is None:
+                    st.space(80)
+                else:
+                    st.button(
+                        "Go there", key=f"go_{edge.key}", on_click=state.set_batch, args=(edge.step,), width=80,
+                        help=None, type="tertiary",
+                    )  # fmt: skip
+
+
+def _edge_row(curve: CostCurve, edge: Edge) -> str:
+    means = f'<span class="means">{html.escape(edge.meaning)} <code>{html.escape(edge.formula)}</code></span>'
+    name = f"<b>{html.escape(edge.name)}</b>"
+    if edge.batch is None:
+        none = f'<span class="means">{html.escape(edge.absent)}. <code>{html.escape(edge.formula)}</code></span>'
+        return f'<div class="edge">{name}<span class="num" data-name="batch">–</span><span></span><span></span>{none}</div>'
+    beyond = curve.wall and edge.batch > curve.wall
+    cost = units.usd(edge.usd_per_mtok) if curve.priced else units.MISSING
+    figures = (
+        f'<span class="num" data-name="batch">{edge.batch:,.0f}</span>'
+        f'<span class="num" data-name="cost">{"doesn’t fit" if beyond else cost}</span>'
+        f'<span class="num" data-name="speed">{"" if beyond else units.speed(edge.tokens_per_s)}</span>'
+    )
+    return f'<div class="edge">{name}{figures}{means}</div>'

@@ -1,0 +1,191 @@
+"""What follows the batch slider of the cost curve: one row of a table a stop.
+
+The rows are made by the same functions as the page's own figures, so what is read during a drag is
+what the server would say.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from costmodel.curve import CostCurve, base_curve, base_of
+from costmodel.scenario import Scenario
+from ui import plot, priceline, units, words
+from ui.charts.cost_curve import NARROW, Geometry, Ranges, geometry, ranges, x_px
+
+LABEL_HALF_PX = 92.0
+"""Half the width of the label at the operating point."""
+BARS = tuple(reversed(words.PARTS))
+STYLES = {f"--share-{part}": f"share_{part}" for part in BARS} | {"--memory-cache": "memory_cache"}
+TEXTS = {
+    slot: slot
+    for slot in (
+        "answer", "usd", "band", "speed", "tpot", "marginal", "marginal_ms", "used", "used_of", "takeaway",
+        "now_batch", "cache_gb", *(f"percent_{part}" for part in BARS),
+    )
+} | {priceline.SLOT: "price"}  # fmt: skip
+"""Slots on the page, and the columns they follow."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Stops of the slider, and a column a moved mark, text or style."""
+
+    ticks: tuple[int, ...]
+    columns: dict[str, list[Any]]
+
+    def at(self, batch: int) -> dict[str, Any]:
+        """Return the row of a stop."""
+        index = self.ticks.index(batch)
+        return {name: column[index] for name, column in self.columns.items()}
+
+
+def table(curve: CostCurve) -> Table:
+    """Return the table of a curve; the scenario's own batch is among its stops."""
+    batch = round(curve.case.scenario.batch)
+    base = _base_table(*base_of(curve.case.scenario))
+    if batch in base.ticks:
+        return base
+    own = _columns(curve, words.rows_of(curve, curve.now), [priceline.line(curve)])
+    at = sum(tick < batch for tick in base.ticks)
+    columns = {name: [*column[:at], *own[name], *column[at:]] for name, column in base.columns.items()}
+    return Table(ticks=(*base.ticks[:at], batch, *base.ticks[at:]), columns=columns)
+
+
+@lru_cache(maxsize=32)
+def _base_table(scenario: Scenario, axis_at_least: float) -> Table:
+    curve = base_curve(scenario, axis_at_least)
+    rows = words.rows_of(curve, curve.ticks)
+    return Table(ticks=tuple(row.chosen for row in rows), columns=_columns(curve, rows, priceline.lines(curve)))
+
+
+def _columns(curve: CostCurve, rows: list[words.Row], prices: Sequence[str]) -> dict[str, list[Any]]:
+    wide, narrow = geometry(curve, narrow=False), geometry(curve, narrow=True)
+    ends = ranges(curve)
+    gpus = curve.case.gpus
+    usable = float(curve.case.budget.usable_bytes) * gpus
+    columns: dict[str, list[Any]] = {
+        "batch": [row.batch for row in rows],
+        "log_batch": [math.log10(row.batch) for row in rows],
+        "time": [units.ms(row.tpot_s) for row in rows],
+        "time_label": [words.time_label(row) for row in rows],
+        "dot": [0.0 if row.past_wall else 1.0 for row in rows],
+        "cross": [1.0 if row.past_wall else 0.0 for row in rows],
+        "answer": [words.answer(curve, row) for row in rows],
+        "price": list(prices),
+        "say": [words.spoken(curve, row) for row in rows],
+        "usd": [units.usd(row.usd) if curve.priced else units.MISSING for row in rows],
+        "band": [words.band_text(row) for row in rows],
+        "speed": [row.speed for row in rows],
+        "tpot": [f"{units.duration(row.tpot_s)} between tokens" for row in rows],
+        "marginal": [words.marginal(curve, row)[0] for row in rows],
+        "marginal_ms": [words.marginal(curve, row)[1] for row in rows],
+        "used": [words.memory_used(curve, row)[0] for row in rows],
+        "used_of": [words.memory_used(curve, row)[1] for row in rows],
+        "takeaway": [words.takeaway(curve, row) for row in rows],
+        "now_batch": [f"{row.batch:,}" for row in rows],
+        "cache_gb": [units.gb(row.cache_bytes) for row in rows],
+        "memory_cache": [f"{row.cache_bytes / usable:.4f}" if curve.capacity_known else "1" for row in rows],
+        **{f"share_{part}": [f"{row.shares[part]:.4f}" for row in rows] for part in BARS},
+        **{f"percent_{part}": [units.share(row.shares[part]) for row in rows] for part in BARS},
+    }
+    for at, place in (("", wide), (NARROW, narrow)):
+        columns[f"time_ax{at}"], columns[f"time_ay{at}"] = _leaders(
+            rows, columns["time"], curve, place, place.time, ends.time_ms
+        )
+    if curve.priced:
+        columns["cost"] = [row.usd for row in rows]
+        columns["log_cost"] = [math.log10(row.usd) for row in rows]
+        columns["label"] = [words.now_label(curve, row) for row in rows]
+        for at, place in (("", wide), (NARROW, narrow)):
+            columns[f"label_ax{at}"], columns[f"label_ay{at}"], columns[f"one{at}"] = _labels(rows, curve, place, ends)
+    return columns
+
+
+def _labels(
+    rows: list[words.Row], curve: CostCurve, place: Geometry, ends: Ranges
+) -> tuple[list[float], list[float], list[float]]:
+    """Return where the label stands from its dot, and whether the name at one sequence is in its way."""
+    low, high = place.money or (0.0, 1.0)
+    height = (high - low) * place.height_px
+    span = math.log10(ends.usd[1] / ends.usd[0])
+    ax, ay, one = [], [], []
+    for row in rows:
+        x = x_px(row.batch, curve, place)
+        from_top = math.log10(ends.usd[1] / row.usd) / span * height
+        centre = min(max(x - 30, LABEL_HALF_PX + 30), place.width_px - LABEL_HALF_PX)
+        up = min(70.0, from_top - 14)
+        if up < 34:  # no room above: beside the dot, where the curve has already fallen
+            centre, up = x + LABEL_HALF_PX + 26, 10.0
+        ax.append(round(centre - x, 1))
+        ay.append(-round(up, 1))
+        label_low = from_top - up + 24
+        one_at = math.log10(ends.usd[1] / float(curve.line.usd_per_mtok[0])) / span * height
+        clear = centre - LABEL_HALF_PX > 200 or label_low - 48 > one_at + 10
+        one.append(1.0 if clear else 0.0)
+    return ax, ay, one
+
+
+def _leaders(
+    rows: list[words.Row], time_ms: list[float], curve: CostCurve, place: Geometry,
+    row: tuple[float, float], most_ms: float,
+) -> tuple[list[float], list[float]]:  # fmt: skip
+    """Return where the label of the time row stands from its dot: up-left, where the line isn't."""
+    height = (row[1] - row[0]) * place.height_px
+    half = 70.0
+    ax, ay = [], []
+    for at, value in zip(rows, time_ms, strict=True):
+        x = x_px(at.batch, curve, place)
+        centre = max(x - half - 16, half + 4)
+        above = height * (1 - min(value, most_ms) / most_ms)
+        ax.append(round(centre - x, 1))
+        ay.append(-round(min(22.0, max(above - 10, 4.0)), 1) if above > 16 else 16.0)
+    return ax, ay
+
+
+def moves(curve: CostCurve) -> list[dict[str, Any]]:
+    """Return which marks follow the slider."""
+    found = [
+        plot.move(shape="now in strip", x0="batch", x1="batch"),
+        plot.move(shape="now in time", xanchor="batch", yanchor="time", opacity="dot"),
+        plot.move(shape="now in time past", xanchor="batch", yanchor="time", opacity="cross"),
+        *(
+            plot.move(annotation=f"now in time{at}", x="log_batch", y="time", text="time_label",
+                      ax=f"time_ax{at}", ay=f"time_ay{at}")
+            for at in ("", NARROW)
+        ),
+    ]  # fmt: skip
+    if curve.priced:
+        found += [
+            plot.move(shape="now", xanchor="batch", yanchor="cost", opacity="dot"),
+            plot.move(shape="now past", xanchor="batch", yanchor="cost", opacity="cross"),
+            *(
+                plot.move(annotation=f"now{at}", x="log_batch", y="log_cost", text="label",
+                          ax=f"label_ax{at}", ay=f"label_ay{at}")
+                for at in ("", NARROW)
+            ),
+            *(plot.move(annotation=f"price one{at}", opacity=f"one{at}") for at in ("", NARROW)),
+        ]  # fmt: skip
+    return found
+
+
+def live(curve: CostCurve) -> plot.Live:
+    """Return everything that the batch slider moves."""
+    found = table(curve)
+    return plot.Live(
+        batch=round(curve.case.scenario.batch),
+        ticks=found.ticks,
+        columns=found.columns,
+        moves=moves(curve),
+        texts=TEXTS,
+        styles=STYLES,
+        say="say",
+        announce="answer",
+    )
+
+
+def now(curve: CostCurve) -> dict[str, Any]:
+    """Return the row of the scenario's batch: what the page says before anything is moved."""
+    return table(curve).at(round(curve.case.scenario.batch))

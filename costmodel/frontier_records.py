@@ -1,5 +1,6 @@
 """Answers about limits as plain records: what the command line and the API print."""
 
+from math import isfinite
 from typing import Any
 
 from costmodel import energy, pareto
@@ -44,6 +45,7 @@ def frontier(
         "feasible": found.evaluated,
         "infeasible": found.infeasible(),
         "axes": [first, second],
+        "joules_note": energy.MARK,
         "points": [point(found, p) for p in front],
         "cheapest": _limited(answers, answers.cheapest),
         "runner_up": _limited(answers, answers.runner_up),
@@ -94,13 +96,19 @@ def point(found: Sweep, chosen: Pick) -> Record:
         "usd_per_mtok_output": chosen.usd_per_mtok_output,
         "usd_per_gpu_hour": chosen.usd_per_gpu_hour,
         "joules_per_token": power / chosen.output_tokens_per_s,
-        "joules_note": energy.MARK,
         "low": chosen.low,
         "high": chosen.high,
     }
     if setup.disaggregated:
         record["prefill_copies"] = chosen.prefill_copies
-    return {k: plain(v) for k, v in record.items()}
+    return {k: _number(v) if isinstance(v, float) else v for k, v in record.items()}
+
+
+def _number(value: float) -> float | int | None:
+    """Return a number as JSON can hold it, whole ones without a point."""
+    if not isfinite(value):
+        return None
+    return int(value) if value.is_integer() else value
 
 
 def _limited(answers: engine.Answers, chosen: Pick | None) -> Record | None:

@@ -3,14 +3,16 @@
 The grid's batches stand a few percent apart; a pick that matters is refined to the whole batch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costmodel import serve
 from costmodel.case import Case, resolve
+from costmodel.disaggregate import Disaggregated as Served
 from costmodel.disaggregate import disaggregate, together
 from costmodel.hardware import Accelerator
 from costmodel.scenario import Scenario
@@ -151,21 +153,20 @@ def case_of(sweep: Sweep, chosen: Pick) -> Case:
     return _case(sweep.scenario, chosen.setup, chosen.accelerator, chosen.usd_per_gpu_hour)
 
 
-def at(sweep: Sweep, chosen: Pick, batches: ArrayLike) -> list[Pick]:
-    """Return a pick's setup at other batches, one-dimensional."""
-    batches = np.asarray(batches, dtype=np.float64)
+def at(sweep: Sweep, chosen: Pick, batches: ArrayLike) -> Served:
+    """Return a pick's setup served at other batches."""
     shared = serve.at_batch(case_of(sweep, chosen), batch=batches)
-    served = disaggregate(shared) if chosen.setup.disaggregated else together(shared)
-    low = chosen.low / chosen.usd_per_mtok
-    high = chosen.high / chosen.usd_per_mtok
-    names = ("tpot_s", "ttft_s", "usd_per_mtok", "usd_per_mtok_output", "output_tokens_per_s", "prefill_copies")
-    found = []
-    for i, batch in enumerate(batches):
-        figures = {name: float(np.broadcast_to(getattr(served, name), batches.shape)[i]) for name in names}
-        usd = figures["usd_per_mtok"]
-        rest = vars(chosen) | figures | {"batch": float(batch), "low": usd * low, "high": usd * high}
-        found.append(Pick(**rest))
-    return found
+    return disaggregate(shared) if chosen.setup.disaggregated else together(shared)
+
+
+def moved(chosen: Pick, served: Served, index: int) -> Pick:
+    """Return a pick at one of the batches that its setup was served at."""
+    shape = served.batch.shape
+    names = ("batch", "tpot_s", "ttft_s", "usd_per_mtok", "usd_per_mtok_output", "output_tokens_per_s",
+             "prefill_copies")  # fmt: skip
+    figures: dict[str, Any] = {n: float(np.broadcast_to(getattr(served, n), shape)[index]) for n in names}
+    factor = figures["usd_per_mtok"] / chosen.usd_per_mtok
+    return replace(chosen, **figures, low=chosen.low * factor, high=chosen.high * factor)
 
 
 def refined(sweep: Sweep, chosen: Pick, limits: Limits) -> Pick:
@@ -178,12 +179,13 @@ def refined(sweep: Sweep, chosen: Pick, limits: Limits) -> Pick:
     if most <= chosen.batch:
         return chosen
     tried = np.unique(np.round(np.linspace(chosen.batch + 1, most, MOST_BETWEEN)))
-    best = chosen
-    for candidate in at(sweep, chosen, tried):
-        meets = all(METRIC[n](candidate) <= v for n, v in limits.given.items())
-        if meets and candidate.usd_per_mtok < best.usd_per_mtok:
-            best = candidate
-    return best
+    served = at(sweep, chosen, tried)
+    good = np.ones(tried.shape, dtype=bool)
+    for name, value in limits.given.items():
+        good &= METRIC[name](served) <= value
+    cost = np.where(good, served.usd_per_mtok, np.inf)
+    best = int(np.argmin(cost))
+    return moved(chosen, served, best) if cost[best] < chosen.usd_per_mtok else chosen
 
 
 def cheapest(sweep: Sweep, limits: Limits, *, keep: NDArray[np.bool_] | None = None) -> Pick | None:

@@ -8,9 +8,10 @@ the script starts anew with a clean address, and Streamlit's own binding does th
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from costmodel import catalog, custom
 from costmodel.errors import InputError, nearest, quoted
@@ -113,19 +114,32 @@ def _own_hardware(clean: dict[str, str]) -> Finding | None:
 
 
 def clean() -> None:
-    """Check the address before the widgets are made; starts the script anew where it has to change.
-
-    Only a visit's first run can hold such an address: from then on Streamlit writes it.
-    """
+    """Check the address before the widgets are made; starts the script anew where it has to change."""
     params = {key: st.query_params.get_all(key) for key in st.query_params}
-    if _FINDINGS in st.session_state:
-        return
     findings, wanted = check(params)
+    if _FINDINGS in st.session_state:
+        if findings:  # Back led to an address that was corrected before
+            _drop({finding.key for finding in findings if finding.key not in wanted})
+        return
     wanted = _without_version(wanted)
     st.session_state[_FINDINGS] = tuple(findings)
     if {key: [value] for key, value in wanted.items()} != params:
         st.query_params.from_dict(wanted)
         st.rerun()
+
+
+def _drop(keys: set[str]) -> None:
+    """Take keys out of the address although widgets are bound to them.
+
+    Streamlit has no public way: it would read the values again, and stumbles over `b=inf`.
+    """
+    context = get_script_run_ctx()
+    if context is None or not keys:
+        return
+    with context.session_state.query_params() as params:
+        for key in keys:
+            params.remove_param(key)
+        params.set_initial_query_params_from_current()
 
 
 def _without_version(params: dict[str, str]) -> dict[str, str]:
@@ -206,4 +220,5 @@ def pairs(values: Mapping[str, Value], *, price: float | None) -> dict[str, str]
 
 def link(values: Mapping[str, Value], *, base: str, price: float | None, extra: Mapping[str, str]) -> str:
     """Return the complete address of a scenario; a later default or price can't change it."""
-    return f"{base}?{urlencode({**pairs(values, price=price), **extra})}"
+    slash = "" if urlsplit(base).path else "/"
+    return f"{base}{slash}?{urlencode({**pairs(values, price=price), **extra})}"

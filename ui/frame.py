@@ -25,7 +25,7 @@ LOOKS = """
 """
 BARE = """
 [data-testid=stSidebar],[data-testid=stExpandSidebarButton],.st-key-page_row,.st-key-corner,
-[data-testid=stMain] [data-testid=stExpander],.bridge-summary{display:none!important}
+[data-testid=stMain] [data-testid=stExpander],[data-testid=stPopoverBody],.bridge-summary{display:none!important}
 """
 LARGE = """
 html{font-size:20px}
@@ -52,6 +52,7 @@ def presenting() -> bool:
 def start_presenting() -> None:
     """Show the page to a room; in callbacks."""
     st.query_params[PRESENT] = "1"
+    st.session_state["share_popover"] = False
 
 
 def stop_presenting() -> None:

@@ -30,7 +30,7 @@ sidebar.draw()
 shared = frame.corner()
 frame.open_head()
 address.notice()
-with st.container(horizontal=True, vertical_alignment="bottom", key="page_row"):
+with st.container(horizontal=True, vertical_alignment="center", key="page_row"):
     sidebar.draw_page_row(page.url_path)
 share.forget()
 page.run()

@@ -73,14 +73,16 @@ def _more() -> None:
 
 
 def draw_page_row(page: str) -> None:
-    """Draw the controls over the figure of one page; `page` is its address."""
+    """Draw the controls over the figure of one page in a single line; `page` is its address."""
     if page == "":
         control = CONTROL["cnt"]
+        st.html('<span class="note">Cost shown</span>', width="content")
         st.segmented_control(
             control.label, control.options, default=str(control.default), required=True, key="cnt",
-            bind="query-params", persist_state="session", help=words.HELP["cnt"],
+            bind="query-params", persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
-        widget("vary", persist_state="session", width=170)
+        st.html('<span class="note">Vary</span>', width="content")
+        widget("vary", persist_state="session", width=150, label_visibility="collapsed")
 
 
 def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:

@@ -110,12 +110,13 @@ def seconds(milliseconds: float) -> float:
 
 
 def percent(share: float) -> float:
-    """Return a fraction as percent, without the dust of floating point.
+    """Return a fraction as percent, without the dust of floating point; whole ones as integers.
 
-    >>> percent(0.07), percent(0.7)
-    (7.0, 70.0)
+    >>> percent(0.07), percent(0.7), percent(0.614)
+    (7, 70, 61.4)
     """
-    return round(share * PERCENT, 9)
+    value = round(share * PERCENT, 9)
+    return int(value) if value == int(value) else value
 
 
 def fraction(percent: float) -> float:

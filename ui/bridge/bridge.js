@@ -4,6 +4,24 @@
 const TOP_LINE_PX = 22;
 const FOOT_LINE_PX = 18;
 
+const BURST_MS = 150;
+
+// A ready-made scenario changes seven controls, and Streamlit makes seven history entries of it.
+// Back should undo it in one: what follows within a moment on the same page replaces the entry.
+function oneEntryPerChange() {
+  if (history.bursts) return;
+  history.bursts = true;
+  const push = history.pushState.bind(history);
+  let last = -Infinity;
+  history.pushState = (state, title, url) => {
+    const now = performance.now();
+    const same = new URL(url ?? "", location.href).pathname === location.pathname;
+    if (same && now - last < BURST_MS) history.replaceState(state, title, url);
+    else push(state, title, url);
+    last = now;
+  };
+}
+
 function graph() {
   return document.querySelector(".plot-graph");
 }
@@ -115,6 +133,7 @@ function present() {
 }
 
 export default function ({ data, parentElement }) {
+  oneEntryPerChange();
   const box = parentElement.querySelector(".bridge");
   box.className = `bridge bridge-${data.kind}`;
   if (data.kind === "present") present();

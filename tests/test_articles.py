@@ -19,9 +19,7 @@ def time_per_token_s(asked, batch):
     return point(asked, batch=b).step_time_s / b
 
 
-@pytest.mark.parametrize(
-    ("name", "over"), [("qwen3-30b-a3b", 2.0), ("gpt-oss-120b", 1.42), ("gemma-3-27b", 0.76)]
-)
+@pytest.mark.parametrize(("name", "over"), [("qwen3-30b-a3b", 2.0), ("gpt-oss-120b", 1.42), ("gemma-3-27b", 0.76)])
 def test_query_width_is_not_the_models_width(name, over):
     """Attention arithmetic goes with n_q · d_h, which may lie above or below d_model."""
     model = catalog.model(name)
@@ -96,7 +94,9 @@ def test_below_some_context_arithmetic_is_the_floor():
     case = resolve(REFERENCE)
     for context, arithmetic in ((300, True), (393, True), (394, False), (4096, False)):
         k = float(case.plan.cache_bytes(np.asarray(float(context)))) / 3.35e12
-        floor = float(floor_time_per_token(plan=case.plan, machine=case.machine, context_tokens=np.asarray(context)))
+        floor = float(
+            floor_time_per_token(plan=case.plan, machine=case.machine, context_tokens=np.asarray(context))
+        )
         assert (floor > k) is arithmetic
 
 

@@ -112,7 +112,9 @@ def test_default_scenario():
     assert (free.max_batch, free.recommended_batch, free.decided_by) == (343, 343, "memory wall")
     assert limited.decided_by == "speed limit"
     assert limited.recommended_batch == limited.limit_batch < 343
-    step = time_between_tokens(resolve(scenario(weights="fp8")), batch=[limited.limit_batch, limited.limit_batch + 1])
+    step = time_between_tokens(
+        resolve(scenario(weights="fp8")), batch=[limited.limit_batch, limited.limit_batch + 1]
+    )
     assert step[0] <= 1 / 30 < step[1]
 
 

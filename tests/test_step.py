@@ -162,9 +162,7 @@ def test_arrays_equal_the_loop_of_scalars(asked):
     )  # fmt: skip
     assert np.shape(grid.step_time_s) == (3, 5, 7)
     for h, c, b in ((0, 0, 0), (1, 2, 3), (2, 4, 6), (0, 3, 5), (2, 1, 2)):
-        one = point(
-            asked.but(hardware=hardware[h]), batch=float(batches[b]), context_tokens=float(contexts[c])
-        )
+        one = point(asked.but(hardware=hardware[h]), batch=float(batches[b]), context_tokens=float(contexts[c]))
         for name in names:
             many = np.broadcast_to(getattr(grid, name), (3, 5, 7))[h, c, b]
             single = getattr(one, name)
@@ -252,9 +250,7 @@ def test_fullest_rank_is_between_the_mean_and_all(tokens, held, ranks, k):
 
 def test_cheapest_collective_is_concave():
     """A fast start and a fast stream: each message takes the better, so doubling never doubles."""
-    links = Links(
-        alpha_s=(np.asarray(5e-6), np.asarray(20e-6)), bytes_per_s=(np.asarray(1e10), np.asarray(1e11))
-    )
+    links = Links(alpha_s=(np.asarray(5e-6), np.asarray(20e-6)), bytes_per_s=(np.asarray(1e10), np.asarray(1e11)))
     small, large = links.time_s(np.asarray([1e3, 1e8]))
 
     assert small == pytest.approx(5e-6 + 1e3 / 1e10)

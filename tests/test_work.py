@@ -41,7 +41,9 @@ def test_linear_flops_are_twice_the_weights_used():
 
 @pytest.mark.parametrize(("tokens", "touched"), [(1, 2.0), (16, 7.92)])
 def test_mixtral_coverage(tokens, touched):
-    assert 8 * coverage(tokens=np.asarray(float(tokens)), n_experts=8, top_k=2) == pytest.approx(touched, abs=0.005)
+    assert 8 * coverage(tokens=np.asarray(float(tokens)), n_experts=8, top_k=2) == pytest.approx(
+        touched, abs=0.005
+    )
 
 
 @pytest.mark.parametrize("tokens", [8, 32, 128])
@@ -92,7 +94,9 @@ def test_groups_of_one_are_multi_head(config, context):
     heads = config["num_attention_heads"]
     grouped = json.dumps(config | {"num_key_value_heads": heads})
     written = {k: v for k, v in config.items() if k != "num_key_value_heads"}
-    a, b = (plan_of(text) for text in (grouped, json.dumps(written | {"model_type": "llama", "sliding_window": None})))
+    a, b = (
+        plan_of(text) for text in (grouped, json.dumps(written | {"model_type": "llama", "sliding_window": None}))
+    )
     if config.get("sliding_window"):
         return
     at = np.asarray(context)

@@ -16,6 +16,11 @@ from costmodel.errors import InputError
 from costmodel.scenario import BY_NAME
 
 BAD_INPUT = 2
+OWN_OPTIONS = {
+    name: "--" + name.replace("_", "-")
+    for name in ("memory_fraction", "max_batched_tokens", "max_seqs", "max_model_len")
+}
+"""Options of one command that aren't fields of the scenario, by the name an error uses."""
 
 app = typer.Typer(
     add_completion=False,
@@ -44,11 +49,12 @@ def main(args: list[str] | None = None) -> None:
 def _with_option(error: InputError) -> str:
     """Return the sentence of an error, naming the option where it names only the field."""
     field = BY_NAME.get(error.field)
-    if field is None or field.option in error.sentence:
+    option = field.option if field else OWN_OPTIONS.get(error.field)
+    if option is None or option in error.sentence:
         return error.sentence
-    if error.sentence.startswith(f"{field.name} "):
-        return field.option + error.sentence[len(field.name) :]
-    return f"{field.option}: {error.sentence}"
+    if error.sentence.startswith(f"{error.field} "):
+        return option + error.sentence[len(error.field) :]
+    return f"{option}: {error.sentence}"
 
 
 def _refuse(sentence: str) -> None:

@@ -220,8 +220,10 @@ def test_every_field_is_an_option(run):
 # What is refused --------------------------------------------------------------------------------
 
 REFUSED = [
-    ("bogus",), ("point", "--bogus", "1"), ("point", "--batch"), ("point", "extra"), ("point", "--json=1"), ("--json",),
-    *(("point", "--batch", v) for v in ("0", "-1", "nan", "inf", "1e30", "x", "", "1:", "5:1", "0:9:3", "1:1e12", "1,,2",
+    ("bogus",), ("point", "--bogus", "1"), ("point", "--batch"), ("point", "extra"), ("point", "--json=1"),
+    ("--json",),
+    *(("point", "--batch", v) for v in ("0", "-1", "nan", "inf", "1e30", "x", "", "1:", "5:1", "0:9:3", "1:1e12",
+                                        "1,,2",
                                         "1e-9", "0.5:0.7")),
     *(("point", "--context", v) for v in ("-1", "inf", "1e9", "x")),
     *(("point", "--tp", v) for v in ("3", "1.5", "0", "-2", "64", "1,2", "1e400")),
@@ -230,7 +232,8 @@ REFUSED = [
     *(("point", "--model", config(**c)) for c in (
         {"num_attention_heads": 7}, {"num_key_value_heads": 3}, {"hidden_size": 0}, {"hidden_size": -5},
         {"hidden_size": 1e300}, {"hidden_size": "big"}, {"hidden_size": None}, {"hidden_size": [1]},
-        {"hidden_size": float("nan")}, {"hidden_size": float("inf")}, {"hidden_size": True}, {"hidden_size": 512.5},
+        {"hidden_size": float("nan")}, {"hidden_size": float("inf")}, {"hidden_size": True},
+        {"hidden_size": 512.5},
         {"num_hidden_layers": 10**9}, {"num_hidden_layers": 0}, {"vocab_size": 10**30}, {"vocab_size": ...},
         {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 8},
         {"model_type": "mixtral", "num_local_experts": 0, "num_experts_per_tok": 1},
@@ -240,13 +243,17 @@ REFUSED = [
     )),
     *(("point", "--hardware", v) for v in ("h100", "nope", "", ",,", "h100-sxm,nope", "x" * 5000)),
     ("point", "--weights", "fp7"), ("point", "--kv", "int3"), ("point", "--arithmetic", "fp9"),
-    ("point", "--kv-heads", "3"), ("point", "--kv-heads", "0"), ("point", "--split", "x"), ("point", "--profile", "x"),
-    ("point", "--composition", "x"), ("point", "--engine", ""), ("point", "--price", "0"), ("point", "--price", "1e9"),
-    ("point", "--price-basis", "spot"), ("point", "--busy", "0"), ("point", "--busy", "1.1"), ("point", "--hit", "2"),
+    ("point", "--kv-heads", "3"), ("point", "--kv-heads", "0"), ("point", "--split", "x"),
+    ("point", "--profile", "x"),
+    ("point", "--composition", "x"), ("point", "--engine", ""), ("point", "--price", "0"),
+    ("point", "--price", "1e9"),
+    ("point", "--price-basis", "spot"), ("point", "--busy", "0"), ("point", "--busy", "1.1"),
+    ("point", "--hit", "2"),
     ("point", "--spec-tokens", "17"), ("point", "--spec-acceptance", "1.5"), ("point", "--flat", "0.5"),
     ("point", "--pp", "200"), ("point", "--ep", "3"), ("point", "--batch", "1:60000", "--context", "1:90000"),
     ("knee", "--max-tpot", "0"), ("knee", "--batch", "1,2"), ("knee", "--hardware", "h100-sxm,h200-sxm"),
-    ("memory", "--memory-fraction", "2"), ("memory", "--memory-fraction", "0"), ("memory", "--memory-fraction", "0.5,0.6"),
+    ("memory", "--memory-fraction", "2"), ("memory", "--memory-fraction", "0"),
+    ("memory", "--memory-fraction", "0.5,0.6"),
     ("memory", "--max-seqs", "1.5"), ("memory", "--max-batched-tokens", "0"), ("memory", "--max-model-len", "0"),
 ]  # fmt: skip
 
@@ -268,7 +275,8 @@ def test_bad_input_is_one_line_and_exit_code_2(run, args):
     [b"", b"[1, 2]", b'{"model_type": "llama", "hidden', b"[" * 200_000, b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
      bytes(range(256)) * 20, b'{"x": "' + b"a" * 3_000_000 + b'"}', b'{"hidden_size": 1' + b"0" * 5000 + b"}",
      b"\xff\xfe{\x00}\x00", b'{"model_type": "llama", "model_type": "llama"}', b"null", b"NaN"],
-    ids=["empty", "list", "truncated", "deep list", "deep object", "binary", "huge", "huge number", "utf-16", "few keys",
+    ids=["empty", "list", "truncated", "deep list", "deep object", "binary", "huge", "huge number", "utf-16",
+         "few keys",
          "null", "nan"],
 )  # fmt: skip
 def test_hostile_files_are_one_line(run, tmp_path, content):

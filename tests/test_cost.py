@@ -9,7 +9,8 @@ from costmodel.cost import cost_curve, usd_per_mtok
 
 # An 8B-class model with grouped queries at 4,096 tokens on an H100, in the article's parameters.
 ARTICLE = {
-    "params": 8.03e9, "layers": 32, "ctx": 4096, "w_bytes": 2, "kv_bytes": 2, "bandwidth": 3.35e12, "flops": 989e12,
+    "params": 8.03e9, "layers": 32, "ctx": 4096, "w_bytes": 2, "kv_bytes": 2, "bandwidth": 3.35e12,
+    "flops": 989e12,
 }  # fmt: skip
 D_KV, D_QUERY = 8 * 128, 32 * 128
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)

@@ -167,7 +167,8 @@ def test_limit_that_no_batch_meets():
 
 @pytest.mark.parametrize(
     ("wall", "limit", "unknown", "batch"),
-    [(343, None, False, 343), (343, 500, False, 343), (343, 100, False, 100), (0, 100, False, 0), (343, 0, False, 0),
+    [(343, None, False, 343), (343, 500, False, 343), (343, 100, False, 100), (0, 100, False, 0),
+     (343, 0, False, 0),
      (0, None, True, 0), (0, 50, True, 50)],
 )  # fmt: skip
 def test_recommended_says_which_edge_decided(wall, limit, unknown, batch):

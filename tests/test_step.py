@@ -335,7 +335,8 @@ def test_speculation_reads_the_cache_once():
     case = resolve(asked)
     one, four = (
         whole_step(
-            plan=case.plan, machine=case.machine, batch=np.asarray(8.0), context_tokens=np.asarray(4096.0), new_tokens=n
+            plan=case.plan, machine=case.machine, batch=np.asarray(8.0), context_tokens=np.asarray(4096.0),
+            new_tokens=n,
         )
         for n in (1, 4)
     )  # fmt: skip

@@ -18,6 +18,7 @@ def settle(page: Page) -> None:
     page.wait_for_function(
         "[...document.querySelectorAll('.plot-box')].every(box => box.dataset.painted)", timeout=20_000
     )
+    page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=20_000)
     page.evaluate("document.fonts.ready")
     page.wait_for_timeout(300)
 

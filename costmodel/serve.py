@@ -169,6 +169,7 @@ def request_times(
     work: Workload,
     batch: FloatArray,
     step_s: FloatArray,
+    alone_s: FloatArray | None = None,
 ) -> Times:
     """Return the times of requests served at decoding batches, prompts on the same GPUs.
 
@@ -183,10 +184,13 @@ def request_times(
         Sequences decoding.
     step_s : ndarray
         The decode step alone, per token accepted. [s]
+    alone_s : ndarray, optional
+        One prompt alone on the GPUs, where the caller knows it (`prompt_alone`). [s]
     """
     b = batch
     parts = {"plan": plan, "machine": machine, "constants": constants}
-    alone_s = prefill_time(**parts, new=work.new, cached=work.cached, chunk=constants.chunk_tokens)  # type: ignore[arg-type]
+    if alone_s is None:
+        alone_s = prompt_alone(plan=plan, machine=machine, constants=constants, work=work)
     shape = np.broadcast_shapes(b.shape, np.shape(alone_s), np.shape(step_s))
     more = np.asarray(work.output, dtype=np.float64) - 1
     single = bool(np.all(more <= 0))
@@ -229,6 +233,16 @@ def request_times(
         prefill_s=np.asarray(alone_s),
         requests_per_s=np.asarray(requests_per_s),
     )
+
+
+def prompt_alone(
+    *, plan: Plan, machine: Machine, constants: Constants, work: Workload
+) -> FloatArray:
+    """Return the time of one prompt alone on the GPUs; arguments as `request_times`. [s]"""
+    return prefill_time(
+        plan=plan, machine=machine, constants=constants, new=work.new, cached=work.cached,
+        chunk=constants.chunk_tokens,
+    )  # fmt: skip
 
 
 def _priced(

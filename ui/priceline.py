@@ -1,14 +1,10 @@
 """The price line under every answer: what a token costs, of which parts, how fast, at which load."""
 
-from collections.abc import Sequence
-from functools import lru_cache
-
 import numpy as np
 import streamlit as st
 
 from costmodel import serve
-from costmodel.curve import CostCurve, Stops, base_curve, base_of
-from costmodel.scenario import Scenario
+from costmodel.curve import CostCurve, Stops
 from ui import plot, units
 
 SLOT = "price"
@@ -20,15 +16,9 @@ def line(curve: CostCurve) -> str:
     return _lines(curve, curve.now)[0]
 
 
-def lines(curve: CostCurve) -> Sequence[str]:
+def lines(curve: CostCurve) -> list[str]:
     """Return the price line at every stop of the batch slider."""
-    return _kept(*base_of(curve.case.scenario))
-
-
-@lru_cache(maxsize=32)
-def _kept(scenario: Scenario, axis_at_least: float) -> tuple[str, ...]:
-    curve = base_curve(scenario, axis_at_least)
-    return tuple(_lines(curve, curve.ticks))
+    return _lines(curve, curve.ticks)
 
 
 def draw(curve: CostCurve) -> None:

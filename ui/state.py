@@ -61,12 +61,25 @@ def notes() -> tuple[str, ...]:
 
 def resolved() -> tuple[Scenario, tuple[str, ...]]:
     """Return the scenario on screen and what has to be said about it."""
-    return _resolved(tuple(values().items()), st.session_state.get(OWN_CONFIG) or "")
+    return scenario_of(values(), own_config=st.session_state.get(OWN_CONFIG) or "")
 
 
 def default() -> Scenario:
     """Return the scenario that pages open with."""
-    return _resolved(tuple((c.key, c.default) for c in CONTROLS), "")[0]
+    return scenario_of({})[0]
+
+
+def scenario_of(values: Mapping[str, Value], *, own_config: str = "") -> tuple[Scenario, tuple[str, ...]]:
+    """Return the scenario of control values, and what has to be said about it.
+
+    Parameters
+    ----------
+    values : mapping
+        By key, in the units of the widgets; what is missing stands at its default.
+    own_config : str
+        The config.json that stands for the model where the model box says so.
+    """
+    return _resolved(tuple((c.key, values.get(c.key, c.default)) for c in CONTROLS), own_config)
 
 
 @lru_cache(maxsize=256)

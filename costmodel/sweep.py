@@ -312,6 +312,11 @@ def sweep(asked: Scenario, *, where: Space | None = None, beyond_wall: bool = Fa
 
 @lru_cache(maxsize=6)
 def _sweep(asked: Scenario, where: Space, beyond_wall: bool) -> Sweep:
+    return uncached(asked, where, beyond_wall=beyond_wall)
+
+
+def uncached(asked: Scenario, where: Space, *, beyond_wall: bool = False) -> Sweep:
+    """Evaluate as `sweep` does and keep nothing: for chunks of a large sweep."""
     batches = np.asarray(where.batches)
     reasons = np.zeros((len(where.setups), len(where.hardware)), dtype=np.uint8)
     prices = _prices(asked, where.hardware)
@@ -432,6 +437,7 @@ def _rows(
         used = max(int(np.searchsorted(batches, most, side="right")), 1)
         shared = serve.at_batch(taken(case, chosen), batch=batches[:used])
         served = disaggregate(shared) if setup.disaggregated else together(shared)
+        shown = beyond_wall | (batches[:used] <= walls[chosen][:, None])
         band = served.case.constants.band or (np.asarray(np.nan), np.asarray(np.nan))
         rows.append(
             _Rows(
@@ -441,7 +447,10 @@ def _rows(
                 usd_per_gpu_hour=prices[able[chosen]],
                 low=_along(band[0], chosen.size),
                 high=_along(band[1], chosen.size),
-                figures={name: _grid(getattr(served, name), chosen.size, used) for name in FIGURES},
+                figures={
+                    name: np.where(shown, _grid(getattr(served, name), chosen.size, used), np.nan)
+                    for name in FIGURES
+                },
             )
         )
     return rows

@@ -227,7 +227,7 @@ def rule(name: str) -> str:
         return "a short text"
     whole = "a whole number " if _whole(name) else ""
     if above:
-        return f"{whole}above {low:,g} and {'below' if name == 'flat' else 'at most'} {high:,g}"
+        return f"{whole}above {low:,g} and {'below' if name == 'flat' else 'at most'} {high:,.12g}"
     return f"{whole}between {low:,g} and {high:,}" if high else f"{whole}at least {low:,g}"
 
 

@@ -31,7 +31,9 @@ MISSING = (
 def find() -> str | None:
     """Return the program of a Chromium on this machine, or None."""
     if chosen := os.environ.get("BROWSER_PATH"):
-        return chosen if Path(chosen).exists() else None
+        if not Path(chosen).exists():
+            raise SystemExit(f"BROWSER_PATH must name a Chromium's program, got {chosen}: correct it or unset it.")
+        return chosen
     for name in NAMES:
         if path := shutil.which(name):
             return path

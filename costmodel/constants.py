@@ -5,6 +5,7 @@
 axis.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,10 @@ from numpy.typing import ArrayLike
 from costmodel.check import FloatArray
 
 SHARP = np.asarray(np.inf)
+LATENT = frozenset(("mla", "dsa", "csa"))
+"""Mixers whose cache is one latent for all heads."""
+RECURRENT = frozenset(("linear", "mamba", "conv"))
+"""Mixers that keep a state."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,16 @@ class Constants:
     head: Group = field(default_factory=Group)
     prefill: Group = field(default_factory=Group)
     """Attention of prompts, per layer."""
+    prefill_latent: Group = field(default_factory=Group)
+    """The same over latents."""
     prefill_half_tokens: FloatArray = field(default_factory=lambda: np.asarray(0.0))
     """Prompt length at which prompts' attention reaches half its share. [tokens]"""
+    by_dtype: Mapping[str, Group] = field(default_factory=dict)
+    """GEMM groups by "group:dtype", where a model stores parts of it in several."""
+    sampling_bytes: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Traffic per logit of a decoding sequence: softmax, sampling, copies. [bytes]"""
+    prefill_pass_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Fixed time of each pass over prompt tokens, beside its kernels'. [s]"""
     activations: float = 0.0
     """1 counts activation traffic of GEMMs, 0 leaves it out (the ideal)."""
     elementwise_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
@@ -81,30 +94,41 @@ class Constants:
     """Most tokens of one step of prompts; 0 runs a prompt whole."""
     mixes_prompts: bool = False
     """Whether chunks of prompts share steps with decoding (vLLM) or run alone (SGLang)."""
-    stall_share: float = 1.0
-    """κ: share of a prompt's time that each decoding sequence waits; ½ in lockstep."""
-    queue_factor: float = 1.0
-    """Waiting for other prompts, in units of an M/D/1 queue's."""
+    stall_share: FloatArray = field(default_factory=lambda: np.asarray(1.0))
+    """κ: share of the prompts' time that decoding sequences wait; ½ in lockstep."""
+    queue_factor: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Wait for other prompts: this times load times √(requests in flight), in prompts."""
+    burst_factor: FloatArray = field(default_factory=lambda: np.asarray(0.0))
+    """Of a closed loop that starts all at once: wait per other request, in prompts."""
     first_token_s: FloatArray = field(default_factory=lambda: np.asarray(0.0))
     """Fixed time of a request before its prompt runs. [s]"""
+    first_token_steps: FloatArray = field(default_factory=lambda: np.asarray(0.5))
+    """Decode steps that a request waits for."""
+    max_sequences: int = 1024
+    """Most sequences that the engine decodes together by default."""
     band: tuple[FloatArray, FloatArray] | None = None
     """Factors on a cost that hold 80 % of measured runs of its class; None where no run is."""
     basis: tuple[str, ...] = ()
     """Where each group's constants were found: `exact`, `family` or `global`, with the class."""
 
-    def group(self, name: str) -> Group:
-        """Constants of a GEMM group: `linear`, `experts` or `head`."""
+    def group(self, name: str, dtype: str = "") -> Group:
+        """Constants of a GEMM group: `linear`, `experts` or `head`, in a storage dtype."""
+        own = self.by_dtype.get(f"{name}:{dtype}")
+        if own is not None:
+            return own
         return {"linear": self.linear, "experts": self.experts, "head": self.head}[name]
 
     def attention_of(self, kind: str) -> Group:
         """Constants of a mixer kind."""
-        if kind in {"mla", "dsa"}:
+        if kind in LATENT:
             return self.latent
-        return self.recurrent if kind in {"linear", "mamba", "conv"} else self.attention
+        return self.recurrent if kind in RECURRENT else self.attention
 
     def prefill_of(self, kind: str) -> Group:
         """Constants of a mixer kind over prompts."""
-        return self.recurrent if kind in {"linear", "mamba", "conv"} else self.prefill
+        if kind in LATENT:
+            return self.prefill_latent
+        return self.recurrent if kind in RECURRENT else self.prefill
 
     def collective_s(self, message_bytes: FloatArray) -> FloatArray:
         """Time of one all-reduce. [s]"""

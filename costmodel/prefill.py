@@ -15,14 +15,14 @@ from costmodel.step import Machine, gemm_times, link_time, overlap
 from costmodel.work import Attention, Plan
 
 
-def pairs(*, new: ArrayLike, cached: ArrayLike, cap: float) -> FloatArray:
+def pairs(*, new: ArrayLike, cached: ArrayLike, cap: ArrayLike) -> FloatArray:
     """Return Σ_{i ≤ new} min(cached + i, cap): positions attended by a causal prompt.
 
     Parameters
     ----------
     new, cached : array_like
         Tokens computed, and tokens before them.
-    cap : float
+    cap : array_like
         Most positions that one token attends (a window, a top-k); ∞ for all.
 
     Returns
@@ -36,9 +36,10 @@ def pairs(*, new: ArrayLike, cached: ArrayLike, cap: float) -> FloatArray:
     """
     s = np.asarray(new, dtype=np.float64)
     p = np.asarray(cached, dtype=np.float64)
+    most = np.asarray(cap, dtype=np.float64)
     # Tokens that still see everything before them; the others see `cap` positions.
-    growing = np.clip(cap - p, 0.0, s)
-    capped = 0.0 if np.isinf(cap) else (s - growing) * cap
+    growing = np.clip(most - p, 0.0, s)
+    capped = (s - growing) * np.where(np.isinf(most), 0.0, most)
     return np.asarray(growing * p + growing * (growing + 1) / 2 + capped)
 
 
@@ -135,6 +136,7 @@ def chunk_time(
             )
             attention_s = attention_s + b * share * decode_s
             fixed_s = fixed_s + np.where(b > 0, a.layers * own.fixed_s, 0.0)
+    fixed_s = fixed_s + np.where(n * s > 0, constants.prefill_pass_s, 0.0)
     fixed_s = fixed_s + plan.elementwise_kernels * constants.elementwise_s + (
         tokens * plan.elementwise_bytes_per_token * constants.elementwise_share
         / machine.bandwidth_bytes_per_s
@@ -159,14 +161,14 @@ def prefill_time(
     constants: Constants,
     new: ArrayLike,
     cached: ArrayLike = 0.0,
-    chunk: int = 0,
+    chunk: ArrayLike = 0,
     prompts: ArrayLike = 1.0,
 ) -> FloatArray:
     """Return the time to prefill prompts of `new` tokens after `cached` ones, alone on the GPUs.
 
     Parameters
     ----------
-    chunk : int
+    chunk : array_like
         Most tokens of one step over all prompts; 0 runs each prompt in one.
     prompts : array_like
         Prompts run together.
@@ -181,13 +183,15 @@ def prefill_time(
         np.asarray(cached, dtype=np.float64),
         np.asarray(prompts, dtype=np.float64),
     )
-    each = np.maximum(chunk / np.maximum(n, 1.0), 1.0) if chunk else s
+    most = np.asarray(chunk, dtype=np.float64)
+    each = np.where(most > 0, np.maximum(most / np.maximum(n, 1.0), 1.0), s)
     steps = np.maximum(np.ceil(s / np.maximum(each, 1.0)), 1.0)
-    total = np.zeros(np.shape(s))
+    total = np.zeros(np.shape(steps))
     # Parts grow by the same number of tokens, so their times are nearly affine in what is cached:
     # first, middle and last part weigh 1 : 4 : 1 (Simpson's rule is exact for the pairs).
     part = s / steps
-    for weight, done in ((1 / 6, 0.0), (4 / 6, 0.5), (1 / 6, 1.0)):
+    whole = bool(np.all(steps == 1))
+    for weight, done in ((1.0, 0.0),) if whole else ((1 / 6, 0.0), (4 / 6, 0.5), (1 / 6, 1.0)):
         before = p + part * (steps - 1) * done
         found = chunk_time(
             plan=plan, machine=machine, constants=constants, new=part, cached=before, prompts=n,

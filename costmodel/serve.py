@@ -5,6 +5,7 @@ that mix chunks of prompts into decode steps read the weights once for both; oth
 alone while answers wait. Formulas: docs/model.md, "Serving".
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,8 +23,12 @@ from costmodel.speculation import passes
 from costmodel.step import Machine
 from costmodel.work import Plan
 
-GRID = 64
-"""Batches at which a concurrency's balance is looked for, twice."""
+ROUNDS = 24
+"""Halvings of the distance to a closed loop's balance."""
+SLOWEST = 0.05
+"""Fewest sequences decoding on average that a loop is taken to settle at."""
+MOST_LOAD = 0.97
+"""Share of time that prompts are taken to fill at most, where waits would grow without end."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +175,8 @@ def request_times(
     batch: FloatArray,
     step_s: FloatArray,
     alone_s: FloatArray | None = None,
+    concurrency: FloatArray | None = None,
+    first_wave: float = 0.0,
 ) -> Times:
     """Return the times of requests served at decoding batches, prompts on the same GPUs.
 
@@ -186,52 +193,61 @@ def request_times(
         The decode step alone, per token accepted. [s]
     alone_s : ndarray, optional
         One prompt alone on the GPUs, where the caller knows it (`prompt_alone`). [s]
+    concurrency : ndarray, optional
+        Requests in flight; those decoding when left out.
+    first_wave : float
+        Share of requests that arrive all at once, at the start of a closed loop; 0 for a steady
+        stream.
     """
     b = batch
-    parts = {"plan": plan, "machine": machine, "constants": constants}
     if alone_s is None:
         alone_s = prompt_alone(plan=plan, machine=machine, constants=constants, work=work)
     shape = np.broadcast_shapes(b.shape, np.shape(alone_s), np.shape(step_s))
     more = np.asarray(work.output, dtype=np.float64) - 1
     single = bool(np.all(more <= 0))
-    rate = np.full_like(b, np.inf) if single else b / more
-    if single:
-        tpot_s, prompt_wait_s = np.full(shape, np.nan), alone_s
-        per_request_s = np.broadcast_to(alone_s, shape)
-    elif constants.mixes_prompts:
-        # Steps with prompt tokens among pure decode steps: one weight read serves both.
-        held = np.maximum(rate, 1.0)
-        budget = np.maximum(constants.chunk_tokens - b, 1.0) if constants.chunk_tokens else np.inf
-        in_step = np.minimum(held * work.new, budget)
-        prompts = np.minimum(held, np.maximum(in_step / np.maximum(work.new, 1e-9), 1e-9))
-        chunk = np.minimum(in_step, work.new)
+    # What one prompt adds to the time of those who decode meanwhile.
+    added_s = constants.stall_share * alone_s
+    if np.any(constants.mixes_prompts) and not single:
+        chunk = work.new
+        if np.any(constants.chunk_tokens):
+            room = np.maximum(constants.chunk_tokens - b, 1.0)
+            chunk = np.where(np.asarray(constants.chunk_tokens) > 0, np.minimum(work.new, room), work.new)
         mixed_s = chunk_time(
-            **parts,  # type: ignore[arg-type]
+            plan=plan, machine=machine, constants=constants,
             new=chunk,
             cached=work.cached + np.maximum(work.new - chunk, 0.0) / 2,
-            prompts=np.maximum(prompts, in_step / np.maximum(chunk, 1e-9)),
             decoding=b,
             context_tokens=work.resident,
-            finishing=prompts,
-        ).total
-        share = rate * work.new / in_step
-        tpot_s = step_s + share * (np.maximum(mixed_s, step_s) - step_s)
-        prompt_wait_s = mixed_s * np.maximum(work.new / np.maximum(chunk, 1e-9), 1.0)
-        per_request_s = more * tpot_s / b
+            finishing=chunk / np.maximum(work.new, 1e-9),
+        ).total  # fmt: skip
+        parts = work.new / np.maximum(chunk, 1e-9)
+        beside_s = np.minimum(parts * np.maximum(mixed_s - step_s, 0.0), alone_s)
+        added_s = np.where(constants.mixes_prompts, constants.stall_share * beside_s, added_s)
+    if single:
+        tpot_s = np.full(shape, np.nan)
+        per_request_s = np.broadcast_to(alone_s, shape)
+        load: FloatArray = np.ones(shape)
     else:
-        tpot_s = step_s + constants.stall_share * rate * alone_s
-        prompt_wait_s = np.broadcast_to(alone_s, shape)
+        rate = b / more
+        tpot_s = step_s + rate * added_s
         per_request_s = more * tpot_s / b
-    requests_per_s = 1 / per_request_s
-    busy = np.clip(requests_per_s * alone_s, 0.0, 0.95)
-    queue_s = constants.queue_factor * busy / (2 * (1 - busy)) * alone_s
-    wait_s = 0.5 * np.nan_to_num(step_s)
-    ttft_s = wait_s + queue_s + prompt_wait_s + constants.first_token_s
+        load = np.minimum(rate * added_s / tpot_s, MOST_LOAD)
+    in_flight = b if concurrency is None else concurrency
+    ttft_s = (
+        constants.first_token_s
+        + constants.first_token_steps * np.nan_to_num(step_s)
+        + alone_s
+        * (
+            1
+            + constants.queue_factor * load * np.sqrt(in_flight)
+            + first_wave * constants.burst_factor * np.maximum(in_flight - 1, 0.0)
+        )
+    )
     return Times(
-        ttft_s=np.asarray(ttft_s),
+        ttft_s=np.asarray(np.broadcast_to(ttft_s, shape)),
         tpot_s=np.asarray(tpot_s),
         prefill_s=np.asarray(alone_s),
-        requests_per_s=np.asarray(requests_per_s),
+        requests_per_s=np.asarray(1 / per_request_s),
     )
 
 
@@ -295,25 +311,55 @@ def at_concurrency(case: Case, *, concurrency: ArrayLike) -> Serving:
     waits, and its wait is part of TTFT.
     """
     (n,) = within(0, MOST_BATCH, above=True, concurrency=concurrency)
-    wanted = np.atleast_1d(n)
-    most = max_batch(case, context_tokens=np.asarray(case.scenario.context))
-    room = float(most) if np.isfinite(most) and most >= 1 else MOST_BATCH
-    found = np.empty_like(wanted)
-    for i, value in enumerate(wanted):
-        low, high = min(1e-3, value), min(float(value), room)
-        for _ in range(2):
-            grid = np.geomspace(low, high, GRID)
-            held = at_batch(case, batch=grid).concurrency
-            above = int(np.searchsorted(np.maximum.accumulate(held), value))
-            if above == GRID:
-                low = high
-                break
-            low, high = float(grid[max(above - 1, 0)]), float(grid[above])
-        found[i] = high
-    batch = found.reshape(n.shape)
-    served = at_batch(case, batch=batch)
-    waiting = np.maximum(n - served.concurrency, 0.0) / served.requests_per_s
-    return _waited(served, n, np.where(batch >= room * (1 - 1e-9), waiting, 0.0))
+    scenario, work = case.scenario, workload(case.scenario)
+    most = max_batch(case, context_tokens=np.asarray(scenario.context))
+    room = np.where(np.isfinite(most) & (most >= 1), most, MOST_BATCH)
+    accepted = passes(tokens=scenario.spec_tokens, acceptance=scenario.spec_acceptance)
+
+    def step_of(batch: FloatArray) -> FloatArray:
+        context = np.asarray(work.resident)
+        return step_time(case, batch=batch, context_tokens=context).total / accepted
+
+    b, waiting_s = balance(
+        plan=case.plan, machine=case.machine, constants=case.constants, work=work,
+        step_of=step_of, concurrency=n, room=room,
+    )  # fmt: skip
+    return _waited(at_batch(case, batch=b), n, waiting_s)
+
+
+def balance(
+    *,
+    plan: Plan,
+    machine: Machine,
+    constants: Constants,
+    work: Workload,
+    step_of: Callable[[FloatArray], FloatArray],
+    concurrency: FloatArray,
+    room: FloatArray,
+    first_wave: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the decoding batch of a closed loop, and the wait of what doesn't fit.
+
+    Little's law, b = N·(OSL − 1)·TPOT / (TTFT + (OSL − 1)·TPOT), as a damped fixed point; at most
+    `room` sequences decode, and the others wait their turn. Arguments as `request_times`.
+    """
+    n = np.asarray(concurrency, dtype=np.float64)
+    more = np.asarray(work.output, dtype=np.float64) - 1
+    b = np.minimum(n, room)
+    if np.all(more <= 0):
+        return b, np.zeros(b.shape)
+    alone_s = prompt_alone(plan=plan, machine=machine, constants=constants, work=work)
+    waiting_s = np.zeros(b.shape)
+    for _ in range(ROUNDS):
+        times = request_times(
+            plan=plan, machine=machine, constants=constants, work=work, batch=b,
+            step_s=step_of(b), alone_s=alone_s, concurrency=n, first_wave=first_wave,
+        )  # fmt: skip
+        decoding_s = more * times.tpot_s
+        waiting_s = np.maximum(n / room - 1, 0.0) * decoding_s
+        held = n * decoding_s / (times.ttft_s + waiting_s + decoding_s)
+        b = (b + np.clip(held, np.minimum(n, SLOWEST), room)) / 2
+    return b, waiting_s
 
 
 def _waited(served: Serving, concurrency: FloatArray, waiting_s: FloatArray) -> Serving:

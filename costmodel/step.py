@@ -127,7 +127,7 @@ def overlap(
 
 
 @dataclass(frozen=True)
-class _Timed:
+class Timed:
     """Time of one op group: all of it, its arithmetic share, and its raw parts."""
 
     busy: FloatArray
@@ -139,9 +139,9 @@ class _Timed:
 
 def _timed(
     memory_s: FloatArray, compute_s: FloatArray, group: Group, kernels: float
-) -> _Timed:
+) -> Timed:
     busy, share = overlap(memory_s, compute_s, group.exponent)
-    return _Timed(
+    return Timed(
         busy=busy,
         arithmetic=busy * share,
         memory=memory_s,
@@ -183,9 +183,9 @@ def decode_step(
     """
     batch = np.asarray(batch, dtype=np.float64) / plan.parallel.stages
     tokens = batch * new_tokens
-    gemms = _gemm_rows(plan, machine, constants, tokens, tokens)
+    gemms = gemm_rows(plan, machine, constants, tokens, tokens)
     # Attention is linear in the batch: one sequence's time on the context axis, times the batch.
-    attention = _attention_rows(plan, machine, constants, context_tokens, new_tokens)
+    attention = attention_rows(plan, machine, constants, context_tokens, new_tokens)
     elementwise_s = plan.elementwise_kernels * constants.elementwise_s + (
         tokens
         * plan.elementwise_bytes_per_token
@@ -230,32 +230,35 @@ def gemm_times(
 
     A step of prompts sends only their last tokens through the head. [s]
     """
-    rows = _gemm_rows(plan, machine, constants, tokens, head_tokens)
+    rows = gemm_rows(plan, machine, constants, tokens, head_tokens)
     return _sum(r.busy for r in rows), _sum(r.fixed for r in rows)
 
 
-def _gemm_rows(
+def gemm_rows(
     plan: Plan,
     machine: Machine,
     constants: Constants,
     tokens: FloatArray,
     head_tokens: FloatArray,
-) -> list[_Timed]:
+) -> list[Timed]:
+    """Return the times of a step's matrix products by group, in the order of `plan.gemms`."""
     rows = []
     for g in plan.gemms:
-        group = constants.group(g.group)
+        group = constants.group(g.group, g.dtype)
         own = head_tokens if g.group == "head" else tokens * g.token_share
         read: FloatArray | float = g.weight_bytes
-        if g.n_experts:
+        if g.group == "experts":
             share = coverage(
                 tokens=tokens, n_experts=g.n_experts, top_k=g.top_k, skew=constants.routing_skew
             )
             read = g.weight_bytes * share
-            if g.expert_ways > 1:
+            if np.any(np.asarray(g.expert_ways) > 1):
                 read = read * fullest_rank(
                     tokens=tokens, n_experts=g.n_experts, top_k=g.top_k, ranks=g.expert_ways
                 )
         moved = read + constants.activations * own * g.activation_bytes_per_token
+        if g.group == "head":
+            moved = moved + constants.sampling_bytes * own * plan.model.vocab
         memory_s = moved / (machine.bandwidth_bytes_per_s * group.memory_share)
         flops = own * g.flops_per_token
         unit = "head" if g.group == "head" else g.dtype
@@ -264,13 +267,14 @@ def _gemm_rows(
     return rows
 
 
-def _attention_rows(
+def attention_rows(
     plan: Plan,
     machine: Machine,
     constants: Constants,
     context_tokens: FloatArray,
     new_tokens: int,
-) -> list[_Timed]:
+) -> list[Timed]:
+    """Return the times of one sequence's attention by group, in the order of `plan.attention`."""
     rows = []
     for a in plan.attention:
         group = constants.attention_of(a.kind)
@@ -297,6 +301,8 @@ def fullest_rank(*, tokens: FloatArray, n_experts: int, top_k: int, ranks: int) 
     >>> fullest_rank(tokens=t, n_experts=256, top_k=8, ranks=8).round(2).tolist()
     [2.54, 1.72, 1.31, 1.09]
     """
+    if np.ndim(n_experts) or np.ndim(ranks) or np.ndim(top_k):
+        return _fullest_of_rows(tokens, n_experts, top_k, ranks)
     share = coverage(tokens=tokens, n_experts=n_experts, top_k=top_k)
     held = math.ceil(n_experts / ranks)
     touched = np.arange(held)
@@ -308,6 +314,19 @@ def fullest_rank(*, tokens: FloatArray, n_experts: int, top_k: int, ranks: int) 
     return np.asarray(most / (inside[..., 0] * n_experts / ranks))
 
 
+def _fullest_of_rows(
+    tokens: FloatArray, n_experts: ArrayLike, top_k: ArrayLike, ranks: ArrayLike
+) -> FloatArray:
+    """Return `fullest_rank` where each row has its own experts."""
+    t, e, k, r = np.broadcast_arrays(tokens, n_experts, top_k, ranks)
+    found = np.ones(t.shape)
+    for experts, top, ways in {tuple(int(v) for v in row) for row in zip(e.flat, k.flat, r.flat, strict=True)}:
+        if experts and ways > 1:
+            rows = (e == experts) & (k == top) & (r == ways)
+            found[rows] = fullest_rank(tokens=t[rows], n_experts=experts, top_k=top, ranks=ways)
+    return found
+
+
 def link_time(*, plan: Plan, constants: Constants, tokens: FloatArray) -> FloatArray:
     """Return the time of a step's collectives. [s]
 
@@ -316,19 +335,18 @@ def link_time(*, plan: Plan, constants: Constants, tokens: FloatArray) -> FloatA
     with data-parallel attention; a hop per stage border of a pipeline.
     """
     message = tokens * plan.model.d_model * 2.0
-    total = np.zeros(np.broadcast_shapes(np.shape(tokens)))
-    total = total + plan.collectives * constants.collective_s(message)
-    ways = plan.parallel.ways
-    if plan.exchanges:
-        top_k = max((g.top_k for g in plan.gemms if g.n_experts), default=1)
-        sent = message / ways * min(top_k, ways) * (ways - 1) / ways
+    ways, stages = plan.parallel.ways, plan.parallel.stages
+    total = np.asarray(plan.collectives * constants.collective_s(message))
+    if np.any(plan.exchanges):
+        routed = [g.top_k for g in plan.gemms if g.group == "experts"]
+        sent = message / ways * np.minimum(np.max(routed, axis=0), ways) * (ways - 1) / ways
         total = total + plan.exchanges * 2 * constants.exchange_s(sent)
-    if ways > 1:
-        total = total + constants.collective_s(tokens * plan.model.vocab * 2.0 / ways) * (
-            constants.gathers_logits
-        )
-    if plan.parallel.stages > 1:
-        total = total + (plan.parallel.stages - 1) * constants.hop_s(message)
+    if np.any(np.asarray(ways) > 1):
+        logits = tokens * plan.model.vocab * 2.0 / ways
+        gathers = np.where(np.asarray(ways) > 1, constants.gathers_logits, 0.0)
+        total = total + gathers * constants.collective_s(logits)
+    if np.any(np.asarray(stages) > 1):
+        total = total + (stages - 1) * constants.hop_s(message)
     return np.asarray(total)
 
 

@@ -241,11 +241,11 @@ def coverage(*, tokens: FloatArray, n_experts: int, top_k: int, skew: float = 0.
     """
     tokens = np.asarray(tokens, dtype=np.float64)
     if skew <= 0:
-        if top_k >= n_experts:
-            return np.ones_like(tokens)
-        return np.asarray(-np.expm1(tokens * np.log1p(-top_k / n_experts)))
-    chance = _inclusion(n_experts, top_k, skew)
-    miss = np.log1p(-np.minimum(chance, 1 - 1e-12))
+        # Below one by less than rounding, so that a layer which uses all its experts has no log 0.
+        chance = np.minimum(np.asarray(top_k) / np.maximum(n_experts, 1), 1 - 2.0**-53)
+        return np.asarray(-np.expm1(tokens * np.log1p(-chance)))
+    each = _inclusion(n_experts, top_k, skew)
+    miss = np.log1p(-np.minimum(each, 1 - 1e-12))
     return np.asarray(-np.expm1(tokens[..., None] * miss).mean(axis=-1))
 
 

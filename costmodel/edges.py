@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from costmodel.check import FloatArray
-from costmodel.step import Machine, flop_time, whole_step
+from costmodel.step import Machine, flop_time
 from costmodel.work import Plan
 
 NEAR, FAR = 2.0**-20, 2.0**24
@@ -35,10 +35,11 @@ def _root(function: Curve, low: float, high: float) -> float:
     return high
 
 
-def kv_crossover(*, plan: Plan, context_tokens: float) -> float | None:
+def kv_crossover(*, plan: Plan, context_tokens: float, new_tokens: int = 1) -> float | None:
     """Return the batch at which cache traffic equals weight traffic, b·k = W(b); None if never.
 
-    With experts W grows with b, so it is a root; doubling the batch there still saves a quarter.
+    With experts W grows with the step's tokens, so it is a root; doubling the batch there still
+    saves a quarter. `new_tokens` per sequence: 1, or drafted ones + 1.
     """
     k = float(plan.cache_bytes(np.asarray(context_tokens)))
     if k <= 0:
@@ -48,18 +49,22 @@ def kv_crossover(*, plan: Plan, context_tokens: float) -> float | None:
 
     def gap(batch: FloatArray) -> FloatArray:
         per_stage = batch / plan.parallel.stages
-        return per_stage * k - plan.weight_bytes(per_stage)
+        return per_stage * k - plan.weight_bytes(per_stage * new_tokens)
 
     return _first(gap)
 
 
-def compute_ridge(*, plan: Plan, machine: Machine, context_tokens: float) -> float | None:
+def compute_ridge(
+    *, plan: Plan, machine: Machine, context_tokens: float, new_tokens: int = 1
+) -> float | None:
     """Return the batch from which arithmetic takes longer than memory; None where none does.
 
-    Dense: (W/B) / (f/C − k/B), and none when f/C ≤ k/B.
+    Dense: (W/B) / (f/C − k/B), and none when f/C ≤ k/B. Of `new_tokens` per sequence, f counts as
+    often; weights and cache are read once.
     """
     k = float(plan.cache_bytes(np.asarray(context_tokens))) / float(machine.bandwidth_bytes_per_s)
-    f = float(flop_time(plan=plan, machine=machine, context_tokens=np.asarray(context_tokens)))
+    each = flop_time(plan=plan, machine=machine, context_tokens=np.asarray(context_tokens))
+    f = new_tokens * float(each)
     if f <= k:
         return None
     bandwidth = float(machine.bandwidth_bytes_per_s)
@@ -68,7 +73,7 @@ def compute_ridge(*, plan: Plan, machine: Machine, context_tokens: float) -> flo
 
     def gap(batch: FloatArray) -> FloatArray:
         per_stage = batch / plan.parallel.stages
-        return per_stage * (f - k) - plan.weight_bytes(per_stage) / bandwidth
+        return per_stage * (f - k) - plan.weight_bytes(per_stage * new_tokens) / bandwidth
 
     return _first(gap)
 
@@ -144,26 +149,12 @@ def largest_within(*, curve: Curve, limit_s: float, most: float) -> int:
 
 
 def floor_time_per_token(
-    *, plan: Plan, machine: Machine, context_tokens: FloatArray
+    *, plan: Plan, machine: Machine, context_tokens: FloatArray, new_tokens: int = 1
 ) -> FloatArray:
-    """Return max(k/B, f/C): time per output token of one copy as the batch grows. [s]"""
+    """Return max(k/B, f/C): time per sequence of one copy's step as the batch grows. [s]
+
+    Of `new_tokens` per sequence the cache is read once and each is multiplied.
+    """
     k = plan.cache_bytes(context_tokens) / machine.bandwidth_bytes_per_s
-    f = flop_time(plan=plan, machine=machine, context_tokens=context_tokens)
+    f = new_tokens * flop_time(plan=plan, machine=machine, context_tokens=context_tokens)
     return np.asarray(np.maximum(k, f) / plan.parallel.stages)
-
-
-def ideal_curve(
-    *, plan: Plan, machine: Machine, context_tokens: float, new_tokens: int = 1
-) -> Curve:
-    """Return the perfect engine's step time over batch, at one context."""
-
-    def curve(batch: FloatArray) -> FloatArray:
-        return whole_step(
-            plan=plan,
-            machine=machine,
-            batch=batch,
-            context_tokens=np.asarray(context_tokens),
-            new_tokens=new_tokens,
-        ).total
-
-    return curve

@@ -19,7 +19,6 @@ from costmodel.edges import (
     compute_ridge,
     flattens,
     floor_time_per_token,
-    ideal_curve,
     kv_crossover,
     largest_within,
     linear_ridge,
@@ -300,6 +299,10 @@ def knee_of(case: Case) -> Knee:
     def own(batch: FloatArray) -> FloatArray:
         return step_time(case, batch=batch, context_tokens=np.asarray(context)).total
 
+    def perfect_s(batch: FloatArray) -> FloatArray:
+        return step_time(perfect, batch=batch, context_tokens=np.asarray(context)).total
+
+    tokens = scenario.spec_tokens + 1
     wall = _whole(max_batch(case, context_tokens=np.asarray(context)))
     limit = None
     if scenario.max_tpot_s is not None:
@@ -309,13 +312,14 @@ def knee_of(case: Case) -> Knee:
     best_usd, best_batch = best_here(perfect)
     batch, decided = recommended(wall=wall, limit=limit, unknown=bool(np.isnan(case.budget.usable_bytes)))
     return Knee(
-        kv_crossover_batch=kv_crossover(plan=plan, context_tokens=context),
-        diminishing_returns_batch=flattens(curve=own, saves_less_than=scenario.flat),
-        diminishing_returns_batch_ideal=flattens(
-            curve=ideal_curve(plan=plan, machine=machine, context_tokens=context),
-            saves_less_than=scenario.flat,
+        kv_crossover_batch=kv_crossover(
+            plan=plan, context_tokens=context, new_tokens=tokens
         ),
-        compute_ridge_batch=compute_ridge(plan=plan, machine=machine, context_tokens=context),
+        diminishing_returns_batch=flattens(curve=own, saves_less_than=scenario.flat),
+        diminishing_returns_batch_ideal=flattens(curve=perfect_s, saves_less_than=scenario.flat),
+        compute_ridge_batch=compute_ridge(
+            plan=plan, machine=machine, context_tokens=context, new_tokens=tokens
+        ),
         linear_ridge_batch=linear_ridge(plan=plan, machine=machine),
         max_batch=wall,
         limit_batch=limit,
@@ -359,12 +363,21 @@ def recommended(*, wall: int, limit: int | None, unknown: bool = False) -> tuple
 
 
 def floor_cost(case: Case, *, context_tokens: ArrayLike | None = None) -> FloatArray:
-    """Return the floor of the answer: max(k/B, f/C) as money. [USD/Mtok]"""
-    context = case.scenario.context if context_tokens is None else context_tokens
+    """Return the floor of the answer: max(k/B, f/C) as money. [USD/Mtok]
+
+    With speculation of a pass, the drafts' own floors added, over the tokens it yields.
+    """
+    scenario = case.scenario
+    context = scenario.context if context_tokens is None else context_tokens
+    at = np.asarray(context, dtype=np.float64)
     time_s = floor_time_per_token(
-        plan=case.plan, machine=case.machine, context_tokens=np.asarray(context, dtype=np.float64)
+        plan=case.plan, machine=case.machine, context_tokens=at, new_tokens=scenario.spec_tokens + 1
     )
-    return _cost(case, time_s)
+    if case.draft is not None:
+        time_s = time_s + scenario.spec_tokens * floor_time_per_token(
+            plan=case.draft, machine=case.machine, context_tokens=at
+        )
+    return _cost(case, time_s / _passes(scenario))
 
 
 def _cost(case: Case, time_per_token_s: FloatArray) -> FloatArray:

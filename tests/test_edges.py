@@ -178,7 +178,7 @@ def test_recommended_says_which_edge_decided(wall, limit, unknown, batch):
     assert decided
 
 
-@given(asked=strategies.scenarios())
+@given(asked=strategies.scenarios(speculation=True))
 def test_order_of_floor_best_here_and_now(asked):
     """Floor ≤ best here ≤ the profile's cost at any batch that fits."""
     case = resolve(asked)
@@ -188,7 +188,7 @@ def test_order_of_floor_best_here_and_now(asked):
     assume(wall >= 1)
 
     assert floor <= usd * (1 + 1e-9)
-    assert batch >= wall
+    assert batch >= wall or batch == 2**20
     for b in (1.0, wall):
         assert usd <= float(point(asked, batch=b).usd_per_mtok) * (1 + 1e-9)
 
@@ -219,3 +219,21 @@ def test_edges_are_where_they_say(config, context):
     if found.compute_ridge_batch is not None and 1e-3 < found.compute_ridge_batch < 1e7:
         at = point(asked, batch=found.compute_ridge_batch)
         assert float(at.memory_time_s) == pytest.approx(float(at.compute_time_s), rel=1e-5)
+
+
+def test_speculation_brings_the_ridge_nearer_and_lowers_the_floor():
+    """Four tokens verified at once: arithmetic counts fourfold, the cache is read once for all."""
+    one = REFERENCE.but(context_tokens=1000)
+    four = one.but(spec_tokens=3, spec_acceptance=1.0)
+    found = knee(four)
+    case = resolve(one)
+    k = float(case.plan.cache_bytes(np.asarray(1000.0))) / 3.35e12
+    layer = k / 32
+
+    assert knee(one).compute_ridge_batch is None
+    assert found.compute_ridge_batch is not None
+    assert found.kv_crossover_batch == knee(one).kv_crossover_batch
+    f = 4 * float(edges.flop_time(plan=case.plan, machine=case.machine, context_tokens=np.asarray(1000.0)))
+    draft = resolve(four).draft
+    least = max(layer, float(edges.flop_time(plan=draft, machine=case.machine, context_tokens=np.asarray(1000.0))))
+    assert found.floor_usd_per_mtok == pytest.approx((max(k, f) + 3 * least) / 4 * 3.99 / 3600 * 1e6)

@@ -158,6 +158,17 @@ class CostCurve:
         """What one more sequence adds to everyone's step now."""
         return float(self.now.marginal_step_s[0])
 
+    @cached_property
+    def experts_read(self) -> FloatArray:
+        """Share of the experts' weights that a step reads, along the line; 1 where there are none."""
+        plan = self.case.plan
+        tokens = self.line.batch * (self.case.scenario.spec_tokens + 1) / plan.parallel.stages
+        skew = self.case.constants.routing_skew
+        held = sum(g.weight_bytes for g in plan.gemms if g.n_experts)
+        if held <= 0:
+            return np.ones_like(tokens)
+        return np.asarray((plan.weight_bytes(tokens, skew=skew) - plan.always_bytes) / held)
+
     def edge(self, key: str) -> Edge:
         """Return an edge by key: `crossover`, `flat`, `ridge`, `limit` or `wall`."""
         return next(e for e in self.edges if e.key == key)

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from ui import blocks, frame, plot, priceline, state, states, words
-from ui.charts import cost_curve as chart
-from ui.charts import live
+from ui import blocks, folds, frame, plot, priceline, state, states, words
+from ui.charts import cost_curve, live, vary
 
 curve = states.curve()
 blocks.style()
@@ -14,21 +13,30 @@ with frame.head():
 if curve is not None and not curve.drawn:
     with frame.head():
         st.html(plot.slot("answer", states.too_large(curve), tag="p", style="answer"))
+        blocks.notes([*state.notes(), *curve.case.notes])
     states.draw_fixes(curve)
     blocks.memory_bar(curve, {})
 
 elif curve is not None:
-    table = live.live(curve)
     now = live.now(curve)
-    figure, numbered = chart.figure(curve, words.alt(curve, words.row(curve)))
+    family = blocks.family(curve, state.varied())
+    if family is None:
+        figure, numbered = cost_curve.figure(curve, words.alt(curve, words.row(curve)))
+        said = words.note(curve, numbered)
+    else:
+        figure, said = vary.figure(curve, family), vary.note(family)
     with frame.head():
         st.html(plot.slot("answer", now["answer"], tag="p", style="answer"))
         priceline.draw(curve)
         blocks.notes([*state.notes(), *curve.case.notes])
-    plot.draw(figure, key="cost_curve", live=table, stamp=str(curve.now_batch), on_batch=state.set_batch)
-    blocks.share_bar(now)
-    blocks.notes(words.note(curve, numbered))
-    blocks.metrics(now)
-    blocks.takeaway(now)
-    blocks.edges_table(curve)
-    blocks.memory_bar(curve, now)
+    plot.draw(
+        figure, key="cost_curve", live=live.live(curve), stamp=live.stamp(curve), on_batch=state.set_batch
+    )
+    if not frame.bare():
+        blocks.share_bar(now)
+        blocks.edge_list(curve)
+        blocks.notes(said)
+        blocks.metrics(now)
+        blocks.edges_table(curve)
+        folds.details(curve, now)
+        folds.draw(curve)

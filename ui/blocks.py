@@ -5,12 +5,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from costmodel import vary
 from costmodel.curve import CostCurve, Edge
 from ui import plot, state, units, words
 from ui.charts.live import BARS
+from ui.charts.rail import CIRCLED
+from ui.controls import CONTROL
 
 CSS = """
-.metrics{padding:0;display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem;margin:.25rem 0 0!important}
+.metrics{padding:0!important;display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem;margin:.25rem 0 0!important}
 .metrics>div{border:1px solid var(--grid);border-radius:6px;padding:.55rem .8rem;min-width:0}
 .metrics dt{font-size:.875rem;color:var(--muted);margin:0;font-weight:400}
 .metrics dd{font-size:1.5rem;font-weight:600;color:var(--ink);margin:.1rem 0 0;line-height:1.25}
@@ -31,10 +34,12 @@ align-items:baseline;color:var(--ink)}
 .edge code{color:var(--muted);font-size:.8125rem;background:none;padding:0;white-space:normal}
 .edge.head{color:var(--muted);font-weight:600}
 .edge .num{text-align:right}
-.edgelist{display:none}
+.keys.edgelist{display:none}
+.edgelist li::before{display:none}
 @media (max-width:900px){
 .metrics{grid-template-columns:1fr 1fr}
 .share{display:block}
+.keys.edgelist{display:flex;gap:.15rem .9rem}
 .edge{grid-template-columns:1fr 1fr;border-top:1px solid var(--grid);padding-top:.4rem}
 .edge.head{display:none}
 .edge .means{grid-column:1/-1}
@@ -53,6 +58,25 @@ LABELS = {
 def style() -> None:
     """Give the page the looks of these blocks; call it once."""
     st.html(f"<style>{CSS}</style>")
+
+
+def family(curve: CostCurve, key: str) -> vary.Family | None:
+    """Return the family that the page row asks for; None where nothing is varied."""
+    control = CONTROL.get(key)
+    if control is None or control.field not in vary.KNOBS:
+        return None
+    return vary.family(curve.case.scenario, control.field, axis_max=curve.axis_max)
+
+
+def edge_list(curve: CostCurve) -> None:
+    """List the edges by the numbers that a narrow figure marks them with."""
+    found = sorted((e for e in curve.edges if curve.reaches(e)), key=lambda e: e.batch or 0.0)
+    items = "".join(
+        f"<li>{CIRCLED[at]} {html.escape(words.edge_text(edge))}"
+        f"{', ' + units.usd(edge.usd_per_mtok) if curve.priced else ''}</li>"
+        for at, edge in enumerate(found)
+    )
+    st.html(f'<ul class="edgelist keys">{items}</ul>')
 
 
 def metrics(now: dict[str, str]) -> None:

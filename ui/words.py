@@ -296,11 +296,11 @@ def note(curve: CostCurve, numbered: dict[str, str] | None = None) -> list[str]:
         f"{e.name} {e.batch:,.0f}" for e in curve.edges if e.batch is not None and e.batch > curve.last
     ]
     below = [f"{e.name} below one sequence" for e in curve.edges if e.batch is not None and e.batch < 1]
-    said += [_sentence(text) for text in absent]
+    said += [sentence(text) for text in absent]
     if beyond:
         where = "Past the wall" if curve.wall else "Past this axis"
         said.append(f"{where}: {', '.join(beyond)}.")
-    said += [_sentence(text) for text in below]
+    said += [sentence(text) for text in below]
     flat = curve.edge("flat")
     if curve.wall > 1 and (flat.batch is None or flat.batch > curve.wall):
         said.append(f"At the wall one more doubling would still save {units.share(doubling_saves(curve))}.")
@@ -313,7 +313,12 @@ def note(curve: CostCurve, numbered: dict[str, str] | None = None) -> list[str]:
     return said
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """Return a clause as a sentence.
+
+    >>> sentence("no speed limit is set")
+    'No speed limit is set.'
+    """
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
@@ -323,6 +328,15 @@ def doubling_saves(curve: CostCurve) -> float:
     cost = line.step_time_s / line.batch
     ends = np.exp(np.interp(np.log([curve.last, 2 * curve.last]), np.log(line.batch), np.log(cost)))
     return float(1 - ends[1] / ends[0])
+
+
+def error(curve: CostCurve) -> str:
+    """Return how far the model is off where it was measured."""
+    band = curve.case.constants.band
+    if band is None:
+        return "No measured run of this class is known, so no band is drawn."
+    low, high = 1 - float(band[0]), float(band[1]) - 1
+    return f"Of measured runs of this class 80 % lie between {units.share(low)} below and {units.share(high)} above."
 
 
 def edge_text(edge: Edge) -> str:

@@ -30,6 +30,7 @@ from ui.charts.frame import (
 HEIGHT_PX, HEIGHT_NARROW_PX = 604, 470
 SHARES = (0.56, 0.17, 0.27)
 """Heights of money, share strip and time."""
+MONEY_TITLE = "USD per million output tokens (answer)"
 GAP_PX = 30.0
 NAMED_FROM = 0.12
 """A band of the strip at least this high carries its name."""
@@ -207,7 +208,7 @@ def _layout(curve: CostCurve, place: Geometry, ends: Ranges) -> tuple[Part, dict
 
 def _titles(place: Geometry) -> list[Part]:
     words_of = [
-        (place.money, "USD per million output tokens (answer)"),
+        (place.money, "USD per million tokens" if place.narrow else MONEY_TITLE),
         (place.strip, "share of that cost" if place.money else "share of the time"),
         (place.time, "ms between two tokens of one user" if not place.narrow else "time between two tokens"),
     ]
@@ -260,7 +261,7 @@ def _rail(curve: CostCurve, place: Geometry) -> tuple[list[Part], list[Part], di
             rail.Placed(m.key, "number", 0, n) for n, m in enumerate(sorted(marks, key=lambda m: m.x_px), 1)
         )
     else:
-        title = rail.width_px("USD per million output tokens (answer)") - 46
+        title = rail.width_px(MONEY_TITLE) - 46
         placed = rail.place(marks, width=place.width_px, taken_px=title, right_px=MARGIN["r"])
     by_key = {edge.key: edge for edge in edges}
     names: list[Part] = []
@@ -346,9 +347,9 @@ def _texts(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
     if limit is not None and units.ms(limit) < ends.time_ms:
         found.append(
             text(f"slower than {units.speed(units.tokens_per_s(limit))}", colour="limit", xref="paper", yref="y3",
-                 x=0, y=units.ms(limit), xanchor="left", yanchor="bottom", xshift=6)
+                 x=0, y=ends.time_ms, xanchor="left", yanchor="top", xshift=6)
         )  # fmt: skip
-    found.append(_moved(f"now in time{NARROW if place.narrow else ''}", "y3", ay=-24))
+    found.append(moved_label(f"now in time{NARROW if place.narrow else ''}", "y3", ay=-24))
     return found
 
 
@@ -371,7 +372,7 @@ def _money_texts(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
         )  # fmt: skip
     if not place.narrow:
         found.append(_perfect(curve, ends))
-    found.append(_moved(f"now{NARROW if place.narrow else ''}", "y", ay=-70))
+    found.append(moved_label(f"now{NARROW if place.narrow else ''}", "y", ay=-70))
     return found
 
 
@@ -413,7 +414,7 @@ def _band_names(curve: CostCurve, place: Geometry) -> list[Part]:
     return found
 
 
-def _moved(name: str, axis: str, *, ay: float) -> Part:
+def moved_label(name: str, axis: str, *, ay: float) -> Part:
     """Return a label on a leader whose place and words come from the table."""
     return {
         "name": name, "text": "", "xref": "x", "yref": axis, "x": 0, "y": 0, "ax": -40, "ay": ay,

@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from costmodel.check import FloatArray
 from costmodel.curve import CostCurve, base_curve, base_of
 from costmodel.scenario import Scenario
 from ui import plot, priceline, units, words
 from ui.charts.cost_curve import NARROW, Geometry, Ranges, geometry, ranges, x_px
 
-LABEL_HALF_PX = 92.0
+LABEL_HALF_PX = 78.0
 """Half the width of the label at the operating point."""
+ONE_PX = 190.0
+"""Where the words at one sequence end."""
 BARS = tuple(reversed(words.PARTS))
 STYLES = {f"--share-{part}": f"share_{part}" for part in BARS} | {"--memory-cache": "memory_cache"}
 TEXTS = {
@@ -110,22 +115,34 @@ def _labels(
     """Return where the label stands from its dot, and whether the name at one sequence is in its way."""
     low, high = place.money or (0.0, 1.0)
     height = (high - low) * place.height_px
-    span = math.log10(ends.usd[1] / ends.usd[0])
+    scale = height / math.log(ends.usd[1] / ends.usd[0])
+    tall = 20.0 if rows[0].low is None else 38.0
+    line_x = np.log(curve.line.batch) / math.log(curve.axis_max) * place.width_px
+    line_y = np.log(ends.usd[1] / curve.line.usd_per_mtok) * scale
+    one_y = float(line_y[0])
     ax, ay, one = [], [], []
     for row in rows:
-        x = x_px(row.batch, curve, place)
-        from_top = math.log10(ends.usd[1] / row.usd) / span * height
-        centre = min(max(x - 30, LABEL_HALF_PX + 30), place.width_px - LABEL_HALF_PX)
-        up = min(70.0, from_top - 14)
-        if up < 34:  # no room above: beside the dot, where the curve has already fallen
-            centre, up = x + LABEL_HALF_PX + 26, 10.0
-        ax.append(round(centre - x, 1))
-        ay.append(-round(up, 1))
-        label_low = from_top - up + 24
-        one_at = math.log10(ends.usd[1] / float(curve.line.usd_per_mtok[0])) / span * height
-        clear = centre - LABEL_HALF_PX > 200 or label_low - 48 > one_at + 10
-        one.append(1.0 if clear else 0.0)
+        x, y = x_px(row.batch, curve, place), math.log(ends.usd[1] / row.usd) * scale
+        dx, dy = _clear(x, y, tall, line_x, line_y, place.width_px)
+        ax.append(round(dx, 1))
+        ay.append(round(dy, 1))
+        left, bottom = x + dx - LABEL_HALF_PX, y + dy + tall / 2
+        one.append(0.0 if left < ONE_PX and bottom - tall < one_y + 12 else 1.0)
     return ax, ay, one
+
+
+def _clear(
+    x: float, y: float, tall: float, line_x: FloatArray, line_y: FloatArray, width: float
+) -> tuple[float, float]:
+    """Return the first place for a label that lies above the line and inside the row."""
+    for dx in (-40.0, 0.0, 40.0, 80.0, 120.0):
+        centre = min(max(x + dx, LABEL_HALF_PX + 4), width - LABEL_HALF_PX + 8)
+        for up in (70.0, 50.0, 95.0):
+            bottom = y - up + tall / 2
+            if bottom - tall < 2 or bottom > float(np.interp(centre - LABEL_HALF_PX, line_x, line_y)) - 8:
+                continue
+            return centre - x, -up
+    return LABEL_HALF_PX + 26, -8.0  # beside the dot, where the line has already fallen
 
 
 def _leaders(
@@ -189,3 +206,9 @@ def live(curve: CostCurve) -> plot.Live:
 def now(curve: CostCurve) -> dict[str, Any]:
     """Return the row of the scenario's batch: what the page says before anything is moved."""
     return table(curve).at(round(curve.case.scenario.batch))
+
+
+def stamp(curve: CostCurve) -> str:
+    """Return what tells one scenario's figure from another's, for tests that wait for it."""
+    scenario = curve.case.scenario
+    return f"{scenario.model} {scenario.hardware} {scenario.gpus} {scenario.batch:g}"

@@ -1,0 +1,197 @@
+"""A family of cost curves over one knob: up to five totals, each named and priced at its end."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from costmodel.curve import CostCurve
+from costmodel.vary import Family, Member
+from ui import plot, theme, units
+from ui.charts.cost_curve import CROSS, HEIGHT_NARROW_PX, HEIGHT_PX, NARROW, moved_label
+from ui.charts.frame import (
+    MARGIN,
+    MARGIN_NARROW,
+    NOMINAL_NARROW_PX,
+    NOMINAL_PX,
+    Part,
+    batch_axis,
+    money_axis,
+    row_title,
+    rows,
+    text,
+)
+from ui.charts.rail import PX_PER_CHARACTER
+
+DASHES = ("dot", "dashdot", "dash", "longdash", "longdashdot")
+LINE_PX = 17.0
+"""Least distance of two names."""
+
+
+def label(knob: str, value: Any) -> str:
+    """Return a member's name: "4 GPUs", "fp8 weights", "8,000 tokens".
+
+    >>> label("tp", 1), label("context_tokens", 8000.0), label("kv", "fp8")
+    ('1 GPU', '8,000 tokens', 'fp8 cache')
+    """
+    if knob == "tp":
+        return f"{value} GPU{'' if value == 1 else 's'}"
+    if knob == "context_tokens":
+        return f"{value:,.0f} tokens"
+    if knob == "kv_heads":
+        return f"{value} KV head{'' if value == 1 else 's'}"
+    return {"weights": f"{value} weights", "kv": f"{value} cache"}.get(knob, str(value))
+
+
+def name_of(family: Family, member: Member) -> str:
+    """Return the name at the end of a line."""
+    return member.case.accelerators[0].short if family.knob == "hardware" else label(family.knob, member.value)
+
+
+def note(family: Family) -> list[str]:
+    """Return which values have no line, and why."""
+    return [
+        f"{label(family.knob, value)}: {reason.rstrip('.')}." for value, reason in family.absent
+    ]  # fmt: skip
+
+
+def alt(curve: CostCurve, family: Family) -> str:
+    """Return the words for those who can't see the figure."""
+    ends = [
+        f"{name_of(family, m)} {units.usd(float(m.line.usd_per_mtok[-1]))} at {m.line.batch[-1]:,.0f}"
+        for m in family.members
+    ]
+    return f"Line chart, logarithmic: {len(ends)} cost curves over the batch, ending at {'; '.join(ends)}. Table follows."
+
+
+def figure(curve: CostCurve, family: Family) -> plot.Figure:
+    """Return the family; the operating point lies on the scenario's own line."""
+    priced = [m for m in family.members if not math.isnan(float(m.case.usd_per_gpu_hour))]
+    ends = _ends(priced)
+    most_ms = 1.1 * max(float(units.MS_PER_S * m.tpot_s[-1]) for m in family.members)
+    limit = curve.case.scenario.max_tpot_s
+    if limit is not None:
+        most_ms = min(most_ms, 4 * units.ms(limit))
+    return plot.Figure(
+        data=_traces(family),
+        layout=_layout(curve, family, priced, ends, most_ms, narrow=False),
+        layout_narrow=_layout(curve, family, priced, ends, most_ms, narrow=True),
+        alt=alt(curve, family),
+        height_px=HEIGHT_PX,
+        height_narrow_px=HEIGHT_NARROW_PX,
+    )
+
+
+def _ends(members: list[Member]) -> tuple[float, float]:
+    if not members:
+        return 0.1, 10.0
+    low = min(float(np.min(m.line.usd_per_mtok)) for m in members)
+    high = max(float(np.max(m.line.usd_per_mtok)) for m in members)
+    return low / 1.6, high * 1.35
+
+
+def _traces(family: Family) -> list[Part]:
+    traces: list[Part] = []
+    for member, line in zip(family.members, _looks(family), strict=True):
+        name = name_of(family, member)
+        common: Part = {"type": "scatter", "mode": "lines", "x": member.line.batch, "line": line}
+        if not math.isnan(float(member.case.usd_per_gpu_hour)):
+            traces.append(
+                {**common, "name": name, "y": np.ascontiguousarray(member.line.usd_per_mtok), "yaxis": "y",
+                 "hovertemplate": f"{name}: <b>$%{{y:.3~g}}</b><extra></extra>"}
+            )  # fmt: skip
+        traces.append(
+            {**common, "name": f"{name} time", "y": units.MS_PER_S * member.tpot_s, "yaxis": "y3",
+             "hovertemplate": f"{name}: %{{y:.1f}} ms<extra></extra>"}
+        )  # fmt: skip
+    return traces
+
+
+def _looks(family: Family) -> list[Part]:
+    """Return one hue from light to dark plus dash; the scenario's own line in ink."""
+    count = len(family.members)
+    looks = []
+    for at, member in enumerate(family.members):
+        if member.current:
+            looks.append({"color": theme.role("ink"), "width": 3.5, "dash": "solid"})
+            continue
+        depth = 0.5 + 0.5 * at / max(count - 1, 1)
+        looks.append({"color": theme.role("series_1", depth), "width": 2.5, "dash": DASHES[at % len(DASHES)]})
+    return looks
+
+
+def _layout(
+    curve: CostCurve, family: Family, priced: list[Member], ends: tuple[float, float], most_ms: float, *, narrow: bool
+) -> Part:
+    margin = MARGIN_NARROW if narrow else MARGIN
+    height = (HEIGHT_NARROW_PX if narrow else HEIGHT_PX) - margin["t"] - margin["b"]
+    width = NOMINAL_NARROW_PX if narrow else NOMINAL_PX
+    (money, time) = rows(0.7, 0.3, gap=28 / height)
+    if not priced:
+        money, time = (0.999, 1.0), (0.0, 1.0)
+    shapes: list[Part] = []
+    notes = [row_title("ms between two tokens of one user" if not narrow else "time between two tokens", time[1])]
+    if priced:
+        notes.append(row_title("USD per million tokens (answer)", money[1]))
+        shapes += [
+            plot.dot(f"end {at}", filled=False, radius_px=5, xref="x", yref="y",
+                     xanchor=float(m.line.batch[-1]), yanchor=float(m.line.usd_per_mtok[-1]))
+            for at, m in enumerate(priced)
+        ]  # fmt: skip
+        notes += _names(curve, family, priced, ends, width, (money[1] - money[0]) * height, narrow=narrow)
+    limit = curve.case.scenario.max_tpot_s
+    if limit is not None and units.ms(limit) < most_ms:
+        across = {"xref": "paper", "yref": "y3", "x0": 0, "x1": 1}
+        at = units.ms(limit)
+        shapes += [
+            {**across, "type": "rect", "y0": at, "y1": most_ms, "fillcolor": theme.role("limit", 0.07),
+             "line": {"width": 0}, "layer": "below"},
+            {**across, "type": "line", "y0": at, "y1": at,
+             "line": {"color": theme.role("limit"), "dash": "dash", "width": 1.5}},
+        ]  # fmt: skip
+        notes.append(
+            text(f"slower than {units.speed(units.tokens_per_s(limit))}", colour="limit", xref="paper", yref="y3",
+                 x=0, y=most_ms, xanchor="left", yanchor="top", xshift=6)
+        )  # fmt: skip
+    for name, axis in (("now", "y"), ("now in time", "y3")) if priced else (("now in time", "y3"),):
+        where = {"xref": "x", "yref": axis, "xanchor": 1, "yanchor": 1}
+        shapes += [
+            plot.dot(name, **where),
+            {"name": f"{name} past", "type": "path", "xsizemode": "pixel", "ysizemode": "pixel", "path": CROSS,
+             "line": {"color": theme.role("limit"), "width": 3.5}, "opacity": 0, **where},
+        ]  # fmt: skip
+    if priced:
+        notes.append(moved_label(f"now{NARROW if narrow else ''}", "y", ay=-60))
+    return theme.layout(
+        margin=margin, shapes=shapes, annotations=notes, hoversubplots="axis",
+        xaxis=batch_axis(curve.axis_max, anchor="y3", narrow=narrow),
+        yaxis=money_axis(*ends, domain=list(money)) if priced else {"visible": False, "domain": list(money)},
+        yaxis3=theme.axis(domain=list(time), range=[0, most_ms], nticks=5),
+    )  # fmt: skip
+
+
+def _names(
+    curve: CostCurve, family: Family, members: list[Member], ends: tuple[float, float], width: float,
+    height: float, *, narrow: bool,
+) -> list[Part]:  # fmt: skip
+    """Return the names at the lines' ends, moved down where two would touch."""
+    found, boxes = [], []
+    span = math.log(ends[1] / ends[0])
+    for member in sorted(members, key=lambda m: -float(m.line.usd_per_mtok[-1])):
+        usd, batch = float(member.line.usd_per_mtok[-1]), float(member.line.batch[-1])
+        words_ = name_of(family, member) if narrow else f"{name_of(family, member)} <b>{units.usd(usd)}</b>"
+        x = math.log(batch) / math.log(curve.axis_max) * width
+        y = math.log(ends[1] / usd) / span * height
+        wide = len(words_.replace("<b>", "").replace("</b>", "")) * PX_PER_CHARACTER + 12
+        left = x + wide > width + 10
+        low = x - wide if left else x
+        top = y - (14 if left else 0)
+        while any(abs(top - t) < LINE_PX and low < b and low + wide > a for a, b, t in boxes):
+            top += 4
+        boxes.append((low, low + wide, top))
+        found.append(
+            text(words_, colour="ink" if member.current else "series_1", xref="x", yref="y", x=math.log10(batch),
+                 y=math.log10(usd), xanchor="right" if left else "left", yanchor="middle",
+                 xshift=-10 if left else 10, yshift=-(top - y))
+        )  # fmt: skip
+    return found

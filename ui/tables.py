@@ -1,0 +1,75 @@
+"""Tables as HTML and as CSV: the rows behind a figure, for those who can't or won't read it."""
+
+import csv
+import html
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from costmodel.curve import CostCurve
+from costmodel.explore import ideal, points
+from ui import units, words
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what it is called on the page and in the file, its values, how a page writes them."""
+
+    title: str
+    name: str
+    values: Sequence[float]
+    write: Callable[[float], str]
+
+
+def plotted(curve: CostCurve) -> list[Column]:
+    """Return the rows of the cost curve at the stops of its slider that fit."""
+    rows = [row for row in words.rows_of(curve, curve.ticks) if not row.past_wall]
+    batch = np.asarray([float(row.batch) for row in rows])
+    perfect = points(ideal(curve.case), batch=batch, context_tokens=curve.case.scenario.context)
+    columns = [Column("Batch", "batch", batch.tolist(), units.count)]
+    if curve.priced:
+        columns += [
+            Column("Answer", "usd_per_mtok", [r.usd for r in rows], units.usd),
+            Column("Perfect engine", "usd_per_mtok_perfect", perfect.usd_per_mtok.tolist(), units.usd),
+            Column("One more", "usd_per_mtok_marginal", [r.marginal_usd for r in rows], units.usd),
+        ]
+        if rows and rows[0].low is not None:
+            columns += [
+                Column("Low", "usd_per_mtok_low", [r.low or 0.0 for r in rows], units.usd),
+                Column("High", "usd_per_mtok_high", [r.high or 0.0 for r in rows], units.usd),
+            ]
+    columns += [
+        Column("Between tokens", "s_between_tokens", [r.tpot_s for r in rows], units.duration),
+        Column("Each user", "tokens_per_s", [units.tokens_per_s(r.tpot_s) for r in rows], units.speed),
+    ]
+    columns += [
+        Column(words.PART_NAMES[part].capitalize(), f"share_{part}", [r.shares[part] for r in rows], units.share)
+        for part in reversed(words.PARTS)
+    ]
+    return columns
+
+
+def to_html(columns: Sequence[Column], *, caption: str) -> str:
+    """Return a table that scrolls in its own box."""
+    head = "".join(f'<th scope="col">{html.escape(c.title)}</th>' for c in columns)
+    rows = zip(*([c.write(v) for v in c.values] for c in columns), strict=True)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<div class="rows" tabindex="0" role="region" aria-label="{html.escape(caption)}"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def to_csv(columns: Sequence[Column]) -> str:
+    """Return the rows with full digits, units in the names.
+
+    >>> to_csv([Column("Batch", "batch", [1.0, 2.0], str)]).splitlines()
+    ['batch', '1.0', '2.0']
+    """
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow([c.name for c in columns])
+    writer.writerows(zip(*(c.values for c in columns), strict=True))
+    return target.getvalue()

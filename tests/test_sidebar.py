@@ -62,7 +62,8 @@ def test_every_control_is_drawn_bound_and_explained(at):
         ("sp", 0, "max_tpot_s", None), ("ft", 200, "max_ttft_s", 0.2), ("ft", 0, "max_ttft_s", None),
         ("b", 128, "batch", 128), ("pr", 2.5, "price_usd_per_gpu_hour", 2.5),
         ("ctx", 5000, "context_tokens", 5000), ("sh", 40.0, "shared", 0.4), ("hit", 50.0, "hit", 0.5),
-        ("busy", 60.0, "busy", 0.6), ("sd", 2, "spec_tokens", 2), ("sa", 80.0, "spec_acceptance", 0.8), ("q", 5.0, "flat", 0.05),
+        ("busy", 60.0, "busy", 0.6), ("sd", 2, "spec_tokens", 2),
+        ("sa", 80.0, "spec_acceptance", 0.8), ("q", 5.0, "flat", 0.05),
     ],
 )  # fmt: skip
 def test_numbers_reach_the_engine_in_its_units(at, key, value, field, meant):
@@ -76,8 +77,9 @@ def test_numbers_reach_the_engine_in_its_units(at, key, value, field, meant):
     ("key", "value", "field", "meant"),
     [
         ("m", "llama-3.1-8b", "model", "llama-3.1-8b"), ("hw", "h200-sxm", "hardware", "h200-sxm"),
-        ("g", "8", "tp", 8), ("w", "as-published", "weights", None), ("kv", "fp8", "kv", "fp8"), ("h", "4", "kv_heads", 4),
-        ("h", AS_BUILT, "kv_heads", None), ("pb", "reserved", "price_basis", "reserved"),
+        ("g", "8", "tp", 8), ("w", "as-published", "weights", None), ("kv", "fp8", "kv", "fp8"),
+        ("h", "4", "kv_heads", 4), ("h", AS_BUILT, "kv_heads", None),
+        ("pb", "reserved", "price_basis", "reserved"),
         ("ar", "bf16", "arithmetic", "bf16"), ("split", "pipeline", "split", "pipeline"),
         ("eng", "sglang", "engine", "sglang"), ("prof", "ideal", "profile", "ideal"),
     ],

@@ -274,7 +274,7 @@ CONTROLS: tuple[Control, ...] = (
     _choice("prof", "profile", "Profile", "calibrated", PROFILES),
     _number("sd", "spec_tokens", "Speculative tokens", 0, 0, 8),
     _percent("sa", "spec_acceptance", "Acceptance, %", 70.0),
-    _percent("q", "flat", '"Flattens": doubling saves under, %', 10.0, low=1.0, high=49.0, step=1.0),
+    _percent("q", "flat", '"Flattens" under, %', 10.0, low=1.0, high=49.0, step=1.0),
 )  # fmt: skip
 """The scenario, in the order of the sidebar."""
 

@@ -20,7 +20,7 @@ _HEAD = "_head"
 PRESENT = "present"
 
 LOOKS = """
-.st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:1000000}
+.st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:999990}
 .scenario-line{font-size:.875rem;color:var(--muted);margin:.25rem 0 0}
 """
 BARE = """
@@ -82,7 +82,7 @@ def corner() -> DeltaGenerator:
     return st.container(key="corner")
 
 
-def foot(summary: str, scenario_line: str) -> None:
+def foot(*, summary: str, scenario_line: str, link: str) -> None:
     """Draw what stands around a page: the phone's way to the controls, the line under a bare figure."""
     if not bare():
         with head():
@@ -93,4 +93,4 @@ def foot(summary: str, scenario_line: str) -> None:
     if presenting():
         st.button("Leave", key="present_off", on_click=stop_presenting, type="tertiary")
     else:
-        st.link_button("Open with all controls", (st.context.url or "").replace("embed=true", ""), type="tertiary")
+        st.link_button("Open with all controls", link, type="tertiary")

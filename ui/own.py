@@ -19,8 +19,8 @@ FORM: tuple[tuple[str, str, float, float, str], ...] = (
     ("bw", "Memory bandwidth, TB/s", units.BYTES_PER_TB, 3.35, "Peak of one accelerator."),
     ("cap", "Memory, GB", units.BYTES_PER_GB, 80.0, "As a driver shows it; engines leave a tenth free."),
     ("bf16", "bf16, TFLOP/s", units.FLOPS_PER_TFLOPS, 989.0, "Dense peak, not the sparse one."),
-    ("fp8", "fp8, TFLOP/s", units.FLOPS_PER_TFLOPS, 0.0, "Dense peak; 0 where it has none."),
-    ("link", "Link, GB/s one way", units.BYTES_PER_GB, 0.0, "Sum over its links, one direction; 0: PCIe."),
+    ("fp8", "fp8, TFLOP/s", units.FLOPS_PER_TFLOPS, 1979.0, "Dense peak; 0 where it has none."),
+    ("link", "Link, GB/s one way", units.BYTES_PER_GB, 450.0, "Sum over its links, one direction; 0: PCIe."),
     ("n", "Joined by the link", 1.0, 8.0, "Accelerators in one link domain."),
 )
 
@@ -36,7 +36,7 @@ def draw_model() -> None:
         st.caption(f"A Hugging Face config.json, at most 1 MB. It is read, never run. {STAYS}")
         with st.form("own_config", border=False):
             file = st.file_uploader("File", type="json", key="own_file", max_upload_size=1)
-            text = st.text_area("Or paste it", key="own_text", max_chars=MOST_BYTES, height=160)
+            text = st.text_area("Or paste it", key="own_text", max_chars=MOST_BYTES, height=100)
             if st.form_submit_button("Use it"):
                 take_config(file.getvalue() if file is not None else text or "")
         if error := st.session_state.get(_ERROR_MODEL):

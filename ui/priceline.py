@@ -44,7 +44,7 @@ def _lines(curve: CostCurve, stops: Stops) -> list[str]:
         if curve.priced:
             parts.append(f"{units.usd(float(served.usd_per_request[i]) * 1000)} per 1,000 requests")
         each = units.speed(units.tokens_per_s(float(speed[i])))
-        parts.append(f"{each} each with prompts, first token {units.duration(float(served.ttft_s[i]))}")
+        parts.append(f"{each} each, first token {units.duration(float(served.ttft_s[i]))}")
         parts += [f"batch {units.count(float(batch))}{wall}", busy]
         if scenario.max_tpot_s is None and scenario.max_ttft_s is None:
             parts.append("offline: no limits, batch at the wall" if batch == curve.wall else "no limits")

@@ -81,6 +81,13 @@ def draw() -> None:
     st.button("Present", key="present_on", on_click=frame.start_presenting, icon=":material/present_to_all:")
 
 
+def foot() -> None:
+    """Draw what stands around the page: see `frame.foot`."""
+    scenario = state.current()
+    link = page_link(scenario) if frame.embedded() else ""
+    frame.foot(summary=summary(scenario), scenario_line=scenario_line(scenario), link=link)
+
+
 # What is shared ---------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import address, frame, navigation, share, sidebar, state, theme
+from ui import address, frame, navigation, share, sidebar, theme
 
 st.set_page_config(
     page_title="Inference cost",
@@ -36,4 +36,4 @@ share.forget()
 page.run()
 with shared:
     share.popover()
-frame.foot(share.summary(state.current()), share.scenario_line(state.current()))
+share.foot()

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from costmodel import workloads
 from costmodel.case import resolve
@@ -47,7 +48,7 @@ def draw() -> None:
         with right:
             widget("b")
         _price()
-        with st.popover("More", width="stretch", icon=":material/tune:", help="Everything that is rarely changed"):
+        with st.popover("More", width="stretch", icon=":material/tune:"):
             _more()
 
 
@@ -76,13 +77,20 @@ def draw_page_row(page: str) -> None:
     """Draw the controls over the figure of one page in a single line; `page` is its address."""
     if page == "":
         control = CONTROL["cnt"]
-        st.html('<span class="note">Cost shown</span>', width="content")
-        st.segmented_control(
-            control.label, control.options, default=str(control.default), required=True, key="cnt",
-            bind="query-params", persist_state="session", label_visibility="collapsed",
-        )  # fmt: skip
-        st.html('<span class="note">Vary</span>', width="content")
-        widget("vary", persist_state="session", width=150, label_visibility="collapsed")
+        with _named(control.label):
+            st.segmented_control(
+                control.label, control.options, default=str(control.default), required=True, key="cnt",
+                bind="query-params", persist_state="session", label_visibility="collapsed",
+            )  # fmt: skip
+        with _named(CONTROL["vary"].label):
+            widget("vary", persist_state="session", width=150, label_visibility="collapsed")
+
+
+def _named(label: str) -> DeltaGenerator:
+    """Return a place for a control with its name to the left, which wraps as one."""
+    place = st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall")
+    place.html(f'<span class="note">{label}</span>', width="content")
+    return place
 
 
 def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:

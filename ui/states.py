@@ -8,9 +8,9 @@ from costmodel.case import resolve
 from costmodel.curve import CostCurve, cost_curve
 from costmodel.errors import InputError
 from costmodel.fixes import Fix, nearest_fixes
-from costmodel.scenario import Scenario
+from costmodel.scenario import FIELDS, Scenario
 from ui import state, units
-from ui.controls import CONTROL, GPU_CHOICES, KV_HEAD_CHOICES
+from ui.controls import BY_FIELD, CONTROL, GPU_CHOICES, KV_HEAD_CHOICES
 
 MOST_CHOICES = 8
 
@@ -30,13 +30,26 @@ def curve() -> CostCurve | None:
 
 def refuse(error: InputError) -> None:
     """Say why a setup can't be computed, with the legal choices as buttons where they are known."""
-    st.error(_plain(error.sentence[:1].upper() + error.sentence[1:] + "."))
+    sentence = in_page_words(error.sentence)
+    st.error(_plain(f"{sentence[:1].upper()}{sentence[1:]}."))
     scenario = state.current()
     if error.field in {"tp", "ep", "pp", "split"}:
-        _choices("g", legal_gpus(scenario), "{} GPU")
+        _choices("g", legal_gpus(scenario), "GPUs: {}")
     elif error.field == "kv_heads":
-        _choices("h", legal_heads(scenario), "{} KV heads")
-    st.button("Back to the start", key="start_again", on_click=_start_again)
+        _choices("h", legal_heads(scenario), "KV heads: {}")
+    st.button("Back to the opening scenario", key="start_again", on_click=_start_again)
+
+
+def in_page_words(sentence: str) -> str:
+    """Return a sentence of the engine with the names of controls where it names options.
+
+    >>> in_page_words("--tp must divide the heads")
+    'GPUs per copy must divide the heads'
+    """
+    for field in sorted(FIELDS, key=lambda f: -len(f.option)):
+        control = BY_FIELD.get(field.name)
+        sentence = sentence.replace(field.option, (control or field).label)
+    return sentence
 
 
 def _start_again() -> None:

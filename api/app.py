@@ -54,6 +54,12 @@ def _lost(_request: Request, error: Exception) -> Response:
     return _json({"error": says.get(status, "the request can't be answered"), "field": ""}, status)
 
 
+@api.exception_handler(Exception)
+def _failed(_request: Request, _error: Exception) -> Response:
+    """Say so in the same form; the server's log has the rest."""
+    return _json({"error": "the server failed to answer; the fault is its own, not the request's", "field": ""}, 500)
+
+
 def _route(path: str, *, own: tuple[document.Own, ...] = (), swept: bool = False, scenario: bool = True) -> Any:
     """Register a route whose parameters are documented from the table of fields."""
 

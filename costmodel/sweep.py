@@ -319,7 +319,7 @@ def uncached(asked: Scenario, where: Space, *, beyond_wall: bool = False) -> Swe
     """Evaluate as `sweep` does and keep nothing: for chunks of a large sweep."""
     batches = np.asarray(where.batches)
     reasons = np.zeros((len(where.setups), len(where.hardware)), dtype=np.uint8)
-    prices = _prices(asked, where.hardware)
+    prices = prices_of(asked, where.hardware)
     rows: list[_Rows] = []
     models = []
     for i, setup in enumerate(where.setups):
@@ -337,8 +337,8 @@ def uncached(asked: Scenario, where: Space, *, beyond_wall: bool = False) -> Swe
     return _joined(asked, where, tuple(models), reasons, rows, batches.size)
 
 
-def _prices(asked: Scenario, hardware: tuple[Accelerator, ...]) -> FloatArray:
-    """Return USD per GPU-hour by accelerator; NaN where the basis has none."""
+def prices_of(asked: Scenario, hardware: tuple[Accelerator, ...]) -> FloatArray:
+    """Return USD per GPU-hour by accelerator; NaN where the basis has none. [USD/h]"""
     own = asked.price_usd_per_gpu_hour
     current = catalog.accelerator(asked.hardware).id if own is not None else ""
     basis = asked.but(price_usd_per_gpu_hour=None) if own is not None else asked

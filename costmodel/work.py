@@ -370,7 +370,7 @@ def plan(model: Model, bits: Bits, parallel: Parallel) -> Plan:
     experts: list[Gemms] = []
     attention: list[Attention] = []
     stored: list[tuple[float, float, int]] = []
-    fixed = resident = elementwise = kernels = 0.0
+    fixed = resident = elementwise = kernels = collectives = 0.0
     exchanges = 0
     for layer in model.layers:
         n = layer.count
@@ -387,6 +387,7 @@ def plan(model: Model, bits: Bits, parallel: Parallel) -> Plan:
             attention.append(work)
             stored += kept
             fixed += state
+        collectives += n * _all_reduces(layer, model, parallel)
         moved, launches = _elementwise(layer, model, parallel)
         elementwise += n * moved
         kernels += n * launches
@@ -397,7 +398,6 @@ def plan(model: Model, bits: Bits, parallel: Parallel) -> Plan:
     linear.merge(outside)
     resident += outside.total.bytes + _tables_bytes(model, bits, parallel) + head.weight_bytes
     resident += model.final_small_params * bits.of("small") / 8
-    per_layer = 1 if model.parallel_block else 2
     dp = parallel.split == "attention-dp" and parallel.ways > 1
     return Plan(
         model=model,
@@ -410,11 +410,22 @@ def plan(model: Model, bits: Bits, parallel: Parallel) -> Plan:
         layers_bytes=layers_bytes,
         elementwise_bytes_per_token=elementwise,
         elementwise_kernels=kernels,
-        collectives=0.0
-        if parallel.ways == 1
-        else float(model.n_layers * per_layer if not dp else model.n_layers - exchanges),
+        collectives=collectives,
         exchanges=float(exchanges) if dp else 0.0,
     )
+
+
+def _all_reduces(layer: Layer, model: Model, parallel: Parallel) -> int:
+    """All-reduces of one layer: one after each part that is cut over the ways.
+
+    With attention data-parallel the mixer isn't cut, and experts exchange tokens instead.
+    """
+    if parallel.ways == 1:
+        return 0
+    if parallel.split == "attention-dp":
+        return int(bool(layer.feed_forward) and not layer.experts)
+    parts = int(layer.mixer is not None) + bool(layer.feed_forward)
+    return min(parts, 1) if model.parallel_block else parts
 
 
 @dataclass

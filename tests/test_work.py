@@ -200,6 +200,12 @@ def test_tensor_parallel_divides_all_but_small_parts():
     assert (one.collectives, four.collectives) == (0, 160)
 
 
+def test_layers_of_one_part_reduce_once():
+    """Nemotron-H's 118 layers hold a mixer or a feed-forward each."""
+    assert plan_of("nemotron-h-56b", tp=8).collectives == 118
+    assert plan_of("mixtral-8x7b", tp=8).collectives == 64
+
+
 def test_parallel_blocks_reduce_once_per_layer():
     assert plan_of("command-r", tp=4).collectives == 40
 

@@ -189,3 +189,26 @@ def test_speeds_of_a_7b_on_an_a100():
     assert 1 / one == pytest.approx(151, rel=0.02)
     assert many * 1e3 == pytest.approx(23, abs=0.5)
     assert 1 / many == pytest.approx(43, abs=0.5)
+
+
+def test_first_token_within_50_ms_needs_a_short_prompt():
+    """A 7B on an A100 at its peak prefills some 1,150 tokens in 50 ms, at 60 % of it some 700."""
+    from costmodel.constants import IDEAL, Constants, Group
+    from costmodel.prefill import prefill_time
+
+    case = resolve(scenario(model="llama-2-7b", hardware="a100-sxm-80gb", tp=1, weights="fp16"))
+    usual = Group(compute_share=np.asarray(0.6))
+    for constants, tokens in ((IDEAL, 1170), (Constants(linear=usual, prefill=usual), 720)):
+        lengths = np.arange(100, 3000, 10)
+        times = prefill_time(plan=case.plan, machine=case.machine, constants=constants, new=lengths)
+        longest = int(lengths[times <= 0.050].max())
+        assert longest == pytest.approx(tokens, rel=0.05)
+
+
+def test_prompts_bound_by_arithmetic_and_answers_by_memory():
+    """Prefill of 2k tokens: hundreds of FLOP per byte; decode at batch 1: one."""
+    one = point(REFERENCE, batch=1)
+
+    assert one.bound == "memory"
+    assert float(one.flops / one.bytes_read) < 2
+    assert 2 * 2000 * 7.5e9 / 15.0e9 > catalog.accelerator("h100-sxm").ridge_flop_per_byte("bf16")

@@ -6,6 +6,7 @@ the whole of hardware.toml takes longer than most pages' arithmetic.
 
 import csv
 import json
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,13 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from costmodel import blocks, custom, model_names, names
+from costmodel import measured as measured_rules
 from costmodel import prices as price_rules
 from costmodel.check import within
 from costmodel.errors import InputError
 from costmodel.hardware import Accelerator
+from costmodel.measured import Measured
 from costmodel.model import Model
 from costmodel.model_names import ModelEntry
 from costmodel.prices import ApiPrice, Price, PriceRow
+from costmodel.stored import PeerRow, StoredRow
 
 PRESETS = Path(__file__).resolve().parent.parent / "presets"
 
@@ -169,6 +173,50 @@ def calibration() -> Table:
     return tomllib.loads(_text("calibration.toml")) if there else {}
 
 
+# Measured runs ----------------------------------------------------------------------------------
+
+
+@cache
+def measured() -> Measured:
+    """Return the shipped measured runs, read."""
+    return measured_rules.parse(_text("measured.csv"), name="measured.csv")
+
+
+@cache
+def validation() -> tuple[StoredRow, ...]:
+    """Return the predictions made while a row's group was left out; none without the file."""
+    if not (PRESETS / "validation.csv").exists():
+        return ()
+    return tuple(
+        StoredRow(
+            id=raw["id"],
+            kind=raw["kind"],
+            measured_s=_needed(raw, "measured_s", where, 0, 1e6),
+            predicted_s=_or_nan(raw, "predicted_s", where, 0, 1e9),
+            low_s=_or_nan(raw, "low_s", where, 0, 1e9),
+            high_s=_or_nan(raw, "high_s", where, 0, 1e9),
+            apart=raw["apart"],
+            fold=raw["fold"],
+        )
+        for where, raw in _rows("validation.csv")
+    )
+
+
+@cache
+def peer_accuracy() -> tuple[PeerRow, ...]:
+    """Return what aiconfigurator predicts for the shipped rows; NaN where it refuses."""
+    return tuple(
+        PeerRow(
+            id=raw["row_id"],
+            kind=raw["kind"],
+            measured_s=_needed(raw, "measured_ms", where, 0, 1e9) * 1e-3,
+            predicted_s=_or_nan(raw, "aic_ms", where, 0, 1e12) * 1e-3,
+            note=raw["note"],
+        )
+        for where, raw in _rows("peer_accuracy.csv")
+    )
+
+
 # Models -----------------------------------------------------------------------------------------
 
 
@@ -243,6 +291,11 @@ def _number(raw: Mapping[str, str], column: str, where: str, low: float, high: f
     text = raw[column].strip()
     named: Table = {f"{column} ({where})": text}
     return float(within(low, high, **named)[0]) if text else None
+
+
+def _or_nan(raw: Mapping[str, str], column: str, where: str, low: float, high: float) -> float:
+    value = _number(raw, column, where, low, high)
+    return math.nan if value is None else value
 
 
 def _needed(raw: Mapping[str, str], column: str, where: str, low: float, high: float) -> float:

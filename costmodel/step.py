@@ -306,7 +306,7 @@ def fullest_rank(*, tokens: FloatArray, n_experts: int, top_k: int, ranks: int) 
     share = coverage(tokens=tokens, n_experts=n_experts, top_k=top_k)
     held = math.ceil(n_experts / ranks)
     touched = np.arange(held)
-    ways = np.asarray([math.log(math.comb(held, j)) for j in range(held)])
+    ways = np.concatenate([[0.0], np.cumsum(np.log((held - touched[:-1]) / (touched[:-1] + 1)))])
     inside = np.clip(share, 1e-12, 1 - 1e-12)[..., None]
     chance = np.exp(ways + touched * np.log(inside) + (held - touched) * np.log1p(-inside))
     at_most = np.minimum(np.cumsum(chance, axis=-1), 1.0)

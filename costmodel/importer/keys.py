@@ -77,7 +77,7 @@ MOST = {
     "num_hidden_layers": 10_000,
     "vocab_size": 100_000_000,
     "max_position_embeddings": 10**12,
-    "num_experts": 100_000,
+    "num_experts": 10_000,
 }
 """Largest values accepted, where the usual bound (10 million) is wrong."""
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from costmodel import calibration, catalog, dtypes, importer, memory
 from costmodel.check import FloatArray
-from costmodel.constants import Constants
+from costmodel.constants import LATENT, Constants
 from costmodel.errors import InputError
 from costmodel.hardware import PCIE_BYTES_PER_S, Accelerator
 from costmodel.mixers import with_kv_heads
-from costmodel.model import Model
+from costmodel.model import Model, Storage
 from costmodel.scenario import Scenario
 from costmodel.speculation import draft_plan
 from costmodel.step import Machine
@@ -88,12 +88,28 @@ def parallel_of(scenario: Scenario) -> Parallel:
 
 def bits_of(scenario: Scenario, model: Model) -> Bits:
     """Return the storage widths of a scenario."""
-    layout = dtypes.layout(scenario.weights, model.published)
+    return widths(scenario.weights, scenario.kv, model)
+
+
+@lru_cache(maxsize=512)
+def widths(weights: str | None, kv: str, model: Model) -> Bits:
+    """Return the storage widths of a model in a weight and a cache dtype.
+
+    Checkpoints in 4-bit floats keep latent attention in 16 bits (NVIDIA's and AMD's of DeepSeek):
+    its small matrices are read absorbed, and lose most by it.
+    """
+    layout = dtypes.layout(weights, model.published)
+    stored: dict[Storage, str] = dict(layout.dtypes)
+    if dtypes.dtype(layout.name).unit in {"fp4", "w4a8"} and any(
+        layer.mixer is not None and layer.mixer.kind in LATENT for layer in model.layers
+    ):
+        if dtypes.bits_per_weight(stored["attention"]) < 8:
+            stored["attention"] = "bf16"
     return bits(
-        weight=layout.bits,
-        dtype=layout.dtypes,
-        cache=dtypes.kv_bits(scenario.kv),
-        cache_dtype=dtypes.kv_dtype(scenario.kv),
+        weight={storage: dtypes.bits_per_weight(name) for storage, name in stored.items()},
+        dtype=stored,
+        cache=dtypes.kv_bits(kv),
+        cache_dtype=dtypes.kv_dtype(kv),
     )
 
 

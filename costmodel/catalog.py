@@ -173,6 +173,13 @@ def calibration() -> Table:
     return tomllib.loads(_text("calibration.toml")) if there else {}
 
 
+@cache
+def calibration_fit() -> Table:
+    """Return the fitted offsets, errors and bands that `make calibrate` wrote; empty before."""
+    path = PRESETS / "calibration_fit.json"
+    return dict(json.loads(_text(path.name))) if path.exists() else {}
+
+
 # Measured runs ----------------------------------------------------------------------------------
 
 

@@ -57,7 +57,8 @@ def _lost(_request: Request, error: Exception) -> Response:
 @api.exception_handler(Exception)
 def _failed(_request: Request, _error: Exception) -> Response:
     """Say so in the same form; the server's log has the rest."""
-    return _json({"error": "the server failed to answer; the fault is its own, not the request's", "field": ""}, 500)
+    sentence = "the server failed to answer; the fault is its own, not the request's"
+    return _json({"error": sentence, "field": ""}, 500)
 
 
 def _route(path: str, *, own: tuple[document.Own, ...] = (), swept: bool = False, scenario: bool = True) -> Any:

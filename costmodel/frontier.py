@@ -96,7 +96,7 @@ def answer(found: Sweep, limits: Limits) -> Answers:
     if best is not None:
         second = cheapest(found, limits, keep=_other(found, best.row))
     free = cheapest(found, Limits())
-    relaxed = None if best is not None else _relaxed(found, limits)
+    relaxed = None if best is not None else relax(found, limits)
     return Answers(
         sweep=found,
         limits=limits,
@@ -131,7 +131,7 @@ def _saving(found: Sweep, limits: Limits, best: Pick) -> float:
     return 1 - float(np.nanmin(free)) / best.usd_per_mtok if not np.isnan(free).all() else 0.0
 
 
-def _relaxed(found: Sweep, limits: Limits) -> Relaxed | None:
+def relax(found: Sweep, limits: Limits) -> Relaxed | None:
     """Return the least that must give: one limit if that is enough, else all by one factor."""
     if not found.fits.any() or not limits.given:
         return None

@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from costmodel.asked import read
-from costmodel.cli import frontier, serving, sweep, validate
+from costmodel.cli import frontier, levers, serving, sweep, validate
 from costmodel.cli.numbers import number
 from costmodel.cli.options import scenario_options
 from costmodel.cli.output import Json, show
@@ -213,5 +213,5 @@ def knee(given: dict[str, str], as_json: Json = False) -> None:
     show(record, as_json, lambda: table.pairs(record))
 
 
-for command in (serving, frontier, sweep, validate):
+for command in (serving, frontier, sweep, validate, levers):
     command.register(app)

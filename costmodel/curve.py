@@ -13,16 +13,11 @@ from numpy.typing import ArrayLike
 
 from costmodel.case import Case, resolve
 from costmodel.check import FloatArray
-from costmodel.explore import (
-    Knee,
-    Points,
-    beyond_limit,
-    ideal,
-    knee_of,
-    points,
-    time_between_tokens,
-)
+from costmodel.cost import usd_per_mtok
+from costmodel.explore import Knee, Points, beyond_limit, ideal, knee_of, points
+from costmodel.prefill import attention_work
 from costmodel.scenario import MOST_BATCH, Scenario
+from costmodel.serve import at_batch, workload
 from costmodel.step import BoolArray, flop_time
 
 LINE_POINTS = 120
@@ -30,6 +25,8 @@ LINE_POINTS = 120
 TICKS_PER_DOUBLING = 16
 """Stops of the figure's batch slider where whole numbers are denser than that."""
 AXIS_AT_LEAST = 1024.0
+COSTS = ("answer", "all-in")
+"""What a curve may show: decoding alone, or with each request's prompt."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,17 @@ class Edge:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a curve shows at batches: the cost asked for, and the time that users wait."""
+
+    usd_per_mtok: FloatArray
+    prompt_share: FloatArray
+    """Share of that cost that is the prompt's; 0 for the answer alone."""
+    tpot_s: FloatArray
+    """Between two tokens of one user, prompts of others included."""
+
+
+@dataclass(frozen=True)
 class Stops:
     """The curve at batches that may be chosen, and at one sequence more.
 
@@ -66,9 +74,8 @@ class Stops:
     """There, or at the wall."""
     more: Points
     """With one sequence more."""
-    tpot_s: FloatArray
-    """Between two tokens of one user, prompts of others included."""
-    more_tpot_s: FloatArray
+    shown: "Shown"
+    more_shown: "Shown"
     """With one sequence more."""
 
     @property
@@ -79,28 +86,31 @@ class Stops:
     @cached_property
     def marginal_usd_per_mtok(self) -> FloatArray:
         """What the tokens of one more sequence cost: the change of the whole batch's cost."""
-        return np.asarray(self.more.usd_per_mtok * self.more.batch - self.at.usd_per_mtok * self.at.batch)
+        more, at = self.more_shown.usd_per_mtok, self.shown.usd_per_mtok
+        return np.asarray(more * self.more.batch - at * self.at.batch)
 
     @cached_property
     def marginal_step_s(self) -> FloatArray:
         """What one more sequence adds to the time between everyone's tokens."""
-        return np.asarray(self.more_tpot_s - self.tpot_s)
+        return np.asarray(self.more_shown.tpot_s - self.shown.tpot_s)
 
 
 @dataclass(frozen=True)
 class CostCurve:
-    """The answer's cost over batch, with everything that is drawn on it.
+    """A token's cost over batch, with everything that is drawn on it.
 
     Nothing but `case`, `now` and where the axis ends depends on the scenario's batch.
     """
 
     case: Case
+    cost: str
+    """One of `COSTS`."""
     knee: Knee
     axis_max: float
     line: Points
     """Along the line; past the wall too, where only the shares are drawn."""
-    tpot_s: FloatArray
-    """Along the line: between two tokens of one user, prompts of others included."""
+    shown: Shown
+    """Along the line."""
     ideal_usd_per_mtok: FloatArray
     """The perfect engine along the line."""
     floor_usd_per_mtok: float
@@ -188,8 +198,17 @@ def slider_ticks(most: float) -> FloatArray:
     return np.unique(np.round(np.geomspace(1.0, max(most, 2.0), count)))
 
 
-def cost_curve(scenario: Scenario) -> CostCurve:
+def cost_curve(scenario: Scenario, *, cost: str = "answer", axis_at_least: float = AXIS_AT_LEAST) -> CostCurve:
     """Return the cost curve of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The question.
+    cost : str
+        `answer` (decoding alone) or `all-in` (with each request's prompt).
+    axis_at_least : float
+        Where the axis ends at least; always at twice the wall, and beyond the scenario's batch.
 
     Examples
     --------
@@ -199,8 +218,9 @@ def cost_curve(scenario: Scenario) -> CostCurve:
     (343, True)
     """
     case = resolve(scenario)
-    base = base_curve(*base_of(scenario))
-    return replace(base, case=case, now=stops(case, wall=base.wall, batch=[float(scenario.batch)]))
+    shape, end = base_of(scenario)
+    base = base_curve(shape, max(end, axis_at_least), cost)
+    return replace(base, case=case, now=stops(case, cost=cost, wall=base.wall, batch=[float(scenario.batch)]))
 
 
 def base_of(scenario: Scenario) -> tuple[Scenario, float]:
@@ -219,7 +239,7 @@ def base_of(scenario: Scenario) -> tuple[Scenario, float]:
 
 
 @lru_cache(maxsize=64)
-def base_curve(scenario: Scenario, axis_at_least: float) -> CostCurve:
+def base_curve(scenario: Scenario, axis_at_least: float, cost: str = "answer") -> CostCurve:
     """Return the cost curve of a scenario whose axis ends at `axis_at_least`, or twice the wall."""
     case = resolve(scenario)
     found = knee_of(case)
@@ -232,36 +252,77 @@ def base_curve(scenario: Scenario, axis_at_least: float) -> CostCurve:
         line_batch, ticks = np.union1d(line_batch, [float(wall)]), np.union1d(ticks, [float(wall)])
     if found.limit_batch and found.limit_batch < most:
         ticks = np.union1d(ticks, [float(found.limit_batch)])
-    perfect = points(ideal(case), batch=line_batch, context_tokens=context)
+    perfect = points(ideal(case), batch=line_batch, context_tokens=context).usd_per_mtok
+    line = points(case, batch=line_batch, context_tokens=context)
     return CostCurve(
         case=case,
+        cost=cost,
         knee=found,
         axis_max=most,
-        line=points(case, batch=line_batch, context_tokens=context),
-        tpot_s=time_between_tokens(case, batch=line_batch),
-        ideal_usd_per_mtok=perfect.usd_per_mtok,
-        floor_usd_per_mtok=found.floor_usd_per_mtok,
+        line=line,
+        shown=show(case, line, cost=cost),
+        ideal_usd_per_mtok=_with_prompt(case, perfect, cost),
+        floor_usd_per_mtok=float(_with_prompt(case, np.asarray(found.floor_usd_per_mtok), cost)),
         floor_by=_floor_by(case),
-        ticks=stops(case, wall=wall, batch=ticks),
-        now=stops(case, wall=wall, batch=[1.0]),
-        edges=_edges(case, found),
+        ticks=stops(case, cost=cost, wall=wall, batch=ticks),
+        now=stops(case, cost=cost, wall=wall, batch=[1.0]),
+        edges=_edges(case, found, cost),
         beyond_limit=beyond_limit(case.model, np.asarray(context)),
     )
 
 
-def stops(case: Case, *, wall: int, batch: ArrayLike) -> Stops:
+def show(case: Case, at: Points, *, cost: str) -> Shown:
+    """Return the cost asked for and the time between tokens at points of a case."""
+    served = at_batch(case, batch=np.minimum(at.batch, MOST_BATCH))
+    tpot_s = np.where(np.isnan(served.tpot_s), served.step_s, served.tpot_s)
+    if cost == "answer":
+        return Shown(at.usd_per_mtok, np.zeros_like(at.usd_per_mtok), np.asarray(tpot_s))
+    with np.errstate(invalid="ignore"):
+        share = served.usd_per_mtok_prompt / served.usd_per_mtok
+    return Shown(served.usd_per_mtok, np.asarray(share), np.asarray(tpot_s))
+
+
+def _with_prompt(case: Case, answer_usd: FloatArray, cost: str) -> FloatArray:
+    """Return a perfect engine's cost with the least that a prompt can take, its weights read by others.
+
+    Only what no other request repeats is computed; a request's first token is its prompt's.
+    """
+    if cost == "answer":
+        return answer_usd
+    scenario, plan, machine = case.scenario, case.plan, case.machine
+    new = scenario.input_tokens * (1 - scenario.shared)
+    cached, output = scenario.input_tokens - new, workload(scenario).output
+    share = plan.parallel.sequence_share
+    moved = flop_s = np.zeros(())
+    for a in plan.attention:
+        read, flops = attention_work(a, new=np.asarray(new), cached=np.asarray(cached))
+        moved = moved + share * read
+        flop_s = flop_s + share * flops / machine.flops_per_s["attention"]
+    for g in plan.gemms:
+        head = g.group == "head"
+        tokens = 1.0 if head else new * g.token_share
+        flop_s = flop_s + tokens * g.flops_per_token / machine.flops_per_s["head" if head else g.dtype]
+    prompt_s = np.maximum(moved / machine.bandwidth_bytes_per_s, flop_s) / plan.parallel.stages
+    prompt = usd_per_mtok(
+        time_per_token_s=prompt_s / output, usd_per_gpu_hour=case.usd_per_gpu_hour, gpus=case.gpus,
+        busy=scenario.busy,
+    )  # fmt: skip
+    return np.asarray(answer_usd * (output - 1) / output + prompt)
+
+
+def stops(case: Case, *, wall: int, batch: ArrayLike, cost: str = "answer") -> Stops:
     """Return the curve at chosen batches; `wall` 0 means that none is known."""
     chosen = np.asarray(batch, dtype=np.float64)
     there = np.minimum(chosen, float(wall)) if wall >= 1 else chosen
     context = case.scenario.context
-    one_more = np.minimum(there + 1, MOST_BATCH)
-    both_s = time_between_tokens(case, batch=np.concatenate([there, one_more]))
+    at = points(case, batch=there, context_tokens=context)
+    more = points(case, batch=np.minimum(there + 1, MOST_BATCH), context_tokens=context)
     return Stops(
         chosen=chosen,
-        at=points(case, batch=there, context_tokens=context),
-        more=points(case, batch=one_more, context_tokens=context),
-        tpot_s=both_s[: there.size],
-        more_tpot_s=both_s[there.size :],
+        at=at,
+        more=more,
+        shown=show(case, at, cost=cost),
+        more_shown=show(case, more, cost=cost),
     )
 
 
@@ -272,7 +333,7 @@ def _floor_by(case: Case) -> str:
     return "cache" if float(read_s) >= float(compute_s) else "arithmetic"
 
 
-def _edges(case: Case, found: Knee) -> tuple[Edge, ...]:
+def _edges(case: Case, found: Knee, cost: str) -> tuple[Edge, ...]:
     """Return the five edges with cost and speed there."""
     scenario = case.scenario
     wanted = (
@@ -284,14 +345,14 @@ def _edges(case: Case, found: Knee) -> tuple[Edge, ...]:
     )
     batches = np.asarray([max(float(b or 1.0), 1e-6) for _, b in wanted])
     there = points(case, batch=batches, context_tokens=scenario.context)
-    tpot_s = time_between_tokens(case, batch=np.minimum(batches, MOST_BATCH))
+    shown = show(case, there, cost=cost)
     return tuple(
         Edge(
             key=key,
             name=_names(case)[key],
             batch=None if batch is None else float(batch),
-            usd_per_mtok=float(there.usd_per_mtok[i]),
-            tokens_per_s=float(1 / tpot_s[i]),
+            usd_per_mtok=float(shown.usd_per_mtok[i]),
+            tokens_per_s=float(1 / shown.tpot_s[i]),
             meaning=_MEANINGS[key],
             formula=_FORMULAS[key],
             absent="" if batch is not None else _absent(case, found, key),

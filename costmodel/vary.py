@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from costmodel.case import Case, model_of, resolve
-from costmodel.check import FloatArray
+from costmodel.curve import Shown, base_of, show
 from costmodel.errors import InputError
-from costmodel.explore import Points, max_batch, points, time_between_tokens
-from costmodel.scenario import Scenario
+from costmodel.explore import Points, max_batch, points
+from costmodel.scenario import MOST_BATCH, Scenario
 
 KNOBS = ("tp", "weights", "kv", "context_tokens", "kv_heads", "hardware")
 """Scenario fields that a family can run over."""
@@ -41,8 +41,13 @@ class Member:
     """Most sequences that fit; 0 where the capacity isn't published."""
     line: Points
     """Up to the wall, or the end of the axis."""
-    tpot_s: FloatArray
-    """Along the line: between two tokens of one user, prompts of others included."""
+    shown: Shown
+    """Along the line: the cost asked for, and the time between two tokens of one user."""
+
+    @property
+    def ends_at_wall(self) -> bool:
+        """Whether the line ends because no more fits."""
+        return self.wall >= 1 and float(self.line.batch[-1]) == self.wall
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,14 @@ class Family:
     """Cost curves over one knob, from its smallest value."""
 
     knob: str
+    axis_max: float
+    """Where the axis over batch ends: past every wall."""
     members: tuple[Member, ...]
     absent: tuple[tuple[Any, str], ...]
     """Values without a line, and why: what doesn't fit, or isn't legal."""
 
 
-def family(scenario: Scenario, knob: str, *, axis_max: float) -> Family:
+def family(scenario: Scenario, knob: str, *, cost: str = "answer") -> Family:
     """Return the cost curves of a scenario over a knob; the scenario's own value is among them.
 
     Parameters
@@ -64,38 +71,41 @@ def family(scenario: Scenario, knob: str, *, axis_max: float) -> Family:
         Everything that isn't varied.
     knob : str
         One of `KNOBS`.
-    axis_max : float
-        Largest batch drawn.
+    cost : str
+        `answer` or `all-in`, as `curve.cost_curve`.
 
     Examples
     --------
     >>> from costmodel.scenario import scenario
-    >>> f = family(scenario(weights="fp8"), "tp", axis_max=1024)
+    >>> f = family(scenario(weights="fp8"), "tp")
     >>> [m.value for m in f.members], [m.wall for m in f.members if m.current], f.absent[0][0]
     ([1, 2, 4, 8], [343], 16)
     """
     if knob not in KNOBS:
         msg = f"a family must run over one of {', '.join(KNOBS)}, got {knob}"
         raise InputError(msg, field="vary")
-    return _family(scenario.model_copy(update={"batch": 1.0}), knob, axis_max)
+    return _family(*base_of(scenario), knob, cost)
 
 
 @lru_cache(maxsize=32)
-def _family(scenario: Scenario, knob: str, axis_max: float) -> Family:
+def _family(scenario: Scenario, axis_at_least: float, knob: str, cost: str) -> Family:
     own = current(scenario, knob)
-    members, absent = [], []
+    cases, absent = [], []
     for value in _values(scenario, knob, own):
         try:
             case = resolve(scenario if value == own else scenario.but(**{knob: value}))
         except InputError as error:
             absent.append((value, error.sentence))
             continue
-        found = _member(case, value, value == own, axis_max)
-        if found is None:
+        wall = float(max_batch(case, context_tokens=np.asarray(case.scenario.context)))
+        if wall < 1:
             absent.append((value, "doesn't fit"))
         else:
-            members.append(found)
-    return Family(knob=knob, members=tuple(_nearest(members)), absent=tuple(absent))
+            cases.append((value, case, 0 if np.isnan(wall) else int(wall)))
+    chosen = _nearest(cases, own)
+    axis_max = min(max([axis_at_least, *(1.25 * wall for _, _, wall in chosen)]), float(MOST_BATCH))
+    members = tuple(_member(case, value, value == own, wall, axis_max, cost) for value, case, wall in chosen)
+    return Family(knob=knob, axis_max=axis_max, members=members, absent=tuple(absent))
 
 
 def current(scenario: Scenario, knob: str) -> Any:
@@ -121,28 +131,16 @@ def _values(scenario: Scenario, knob: str, own: Any) -> Sequence[Any]:
     return sorted(offered) if knob in {"tp", "context_tokens", "kv_heads"} else offered
 
 
-def _nearest(members: list[Member]) -> list[Member]:
-    """Keep the five lines nearest to the scenario's own, where there are more."""
-    if len(members) <= MOST:
-        return members
-    at = next((i for i, m in enumerate(members) if m.current), 0)
-    start = min(max(at - MOST // 2, 0), len(members) - MOST)
-    return members[start : start + MOST]
+def _nearest(cases: list[tuple[Any, Case, int]], own: Any) -> list[tuple[Any, Case, int]]:
+    """Keep the five values nearest to the scenario's own, where there are more."""
+    at = next((i for i, (value, _, _) in enumerate(cases) if value == own), 0)
+    start = min(max(at - MOST // 2, 0), max(len(cases) - MOST, 0))
+    return cases[start : start + MOST]
 
 
-def _member(case: Case, value: Any, is_current: bool, axis_max: float) -> Member | None:
-    context = np.asarray(case.scenario.context)
-    most = float(max_batch(case, context_tokens=context))
-    wall = 0 if np.isnan(most) else int(most)
-    if wall < 1 and not np.isnan(most):
-        return None
+def _member(case: Case, value: Any, is_current: bool, wall: int, axis_max: float, cost: str) -> Member:
     end = min(float(wall), axis_max) if wall else axis_max
-    batch = np.unique(np.append(np.geomspace(1.0, max(end, 1.0), LINE_POINTS), end))
-    return Member(
-        value=value,
-        current=is_current,
-        case=case,
-        wall=wall,
-        line=points(case, batch=batch, context_tokens=context),
-        tpot_s=time_between_tokens(case, batch=batch),
-    )
+    batch = np.unique(np.append(np.geomspace(1.0, end, LINE_POINTS), end))
+    line = points(case, batch=batch, context_tokens=case.scenario.context)
+    shown = show(case, line, cost=cost)
+    return Member(value=value, current=is_current, case=case, wall=wall, line=line, shown=shown)

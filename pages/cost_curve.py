@@ -5,7 +5,7 @@ import streamlit as st
 from ui import blocks, folds, frame, plot, priceline, state, states, words
 from ui.charts import cost_curve, live, vary
 
-curve = states.curve()
+curve = blocks.shown(states.curve(), state.cost_shown(), state.varied())
 blocks.style()
 with frame.head():
     st.title("What does one more sequence cost?")
@@ -24,7 +24,7 @@ elif curve is not None:
         figure, numbered = cost_curve.figure(curve, words.alt(curve, words.row(curve)))
         said = words.note(curve, numbered)
     else:
-        figure, said = vary.figure(curve, family), vary.note(family)
+        figure, said = vary.figure(curve, family), vary.note(family, curve.now_batch)
     with frame.head():
         st.html(plot.slot("answer", now["answer"], tag="p", style="answer"))
         priceline.draw(curve)
@@ -33,10 +33,8 @@ elif curve is not None:
         figure, key="cost_curve", live=live.live(curve), stamp=live.stamp(curve), on_batch=state.set_batch
     )
     if not frame.bare():
-        blocks.share_bar(now)
-        blocks.edge_list(curve)
-        blocks.notes(said)
-        blocks.metrics(now)
+        blocks.under_figure(curve, now, said)
+        blocks.metrics(curve, now)
         blocks.edges_table(curve)
         folds.details(curve, now)
         folds.draw(curve)

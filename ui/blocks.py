@@ -6,14 +6,15 @@ from collections.abc import Sequence
 import streamlit as st
 
 from costmodel import vary
-from costmodel.curve import CostCurve, Edge
+from costmodel.curve import CostCurve, Edge, cost_curve
 from ui import plot, state, units, words
-from ui.charts.live import BARS
+from ui.charts.cost_curve import ROLES
 from ui.charts.rail import CIRCLED
 from ui.controls import CONTROL
 
 CSS = """
-.metrics{padding:0!important;display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem;margin:.25rem 0 0!important}
+.metrics{display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem}
+.stHtml .metrics,.stHtml .keys{padding:0;margin:.3rem 0 0}
 .metrics>div{border:1px solid var(--grid);border-radius:6px;padding:.55rem .8rem;min-width:0}
 .metrics dt{font-size:.875rem;color:var(--muted);margin:0;font-weight:400}
 .metrics dd{font-size:1.5rem;font-weight:600;color:var(--ink);margin:.1rem 0 0;line-height:1.25}
@@ -21,7 +22,7 @@ CSS = """
 .notes{font-size:.875rem;color:var(--muted);margin:.1rem 0 0;line-height:1.5}
 .bar{display:flex;height:26px;border-radius:4px;overflow:hidden;position:relative}
 .bar i{display:block;height:100%;box-shadow:inset -1px 0 var(--paper)}
-.keys{display:flex;flex-wrap:wrap;gap:.15rem 1rem;list-style:none;margin:.4rem 0 0!important;padding:0!important;font-size:.875rem}
+.keys{display:flex;flex-wrap:wrap;gap:.15rem 1rem;list-style:none;font-size:.875rem}
 .keys li{margin:0;color:var(--ink)}
 .keys li::before{content:"";display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;
 background:var(--key)}
@@ -31,7 +32,7 @@ background:var(--key)}
 align-items:baseline;color:var(--ink)}
 .edge b{font-weight:600}
 .edge .means{color:var(--ink)}
-.edge code{color:var(--muted);font-size:.8125rem;background:none;padding:0;white-space:normal}
+.edge code{display:block;color:var(--muted);font-size:.8125rem;background:none;padding:0;white-space:normal}
 .edge.head{color:var(--muted);font-weight:600}
 .edge .num{text-align:right}
 .keys.edgelist{display:none}
@@ -47,8 +48,9 @@ align-items:baseline;color:var(--ink)}
 .edge .num::before{content:attr(data-name) " ";color:var(--muted)}
 }
 """
+HEADS = ("Edge", "Batch", "Cost there", "Speed there", "What it means")
 LABELS = {
-    "usd": "Answer, per million tokens",
+    "usd": "{}, per million tokens",
     "speed": "Speed each user gets",
     "marginal": "One more sequence costs",
     "used": "Memory used",
@@ -60,51 +62,72 @@ def style() -> None:
     st.html(f"<style>{CSS}</style>")
 
 
+def shown(curve: CostCurve | None, cost: str, key: str) -> CostCurve | None:
+    """Return the curve of the cost asked for, its axis long enough for the family of a knob."""
+    if curve is None or not curve.drawn:
+        return curve
+    found = family(curve, key)
+    most = curve.axis_max if found is None else found.axis_max
+    return cost_curve(curve.case.scenario, cost=cost, axis_at_least=most)
+
+
 def family(curve: CostCurve, key: str) -> vary.Family | None:
     """Return the family that the page row asks for; None where nothing is varied."""
     control = CONTROL.get(key)
     if control is None or control.field not in vary.KNOBS:
         return None
-    return vary.family(curve.case.scenario, control.field, axis_max=curve.axis_max)
+    return vary.family(curve.case.scenario, control.field, cost=curve.cost)
 
 
-def edge_list(curve: CostCurve) -> None:
-    """List the edges by the numbers that a narrow figure marks them with."""
+def _edge_list(curve: CostCurve) -> str:
+    """Return the edges as a list, by the numbers that a narrow figure marks them with."""
     found = sorted((e for e in curve.edges if curve.reaches(e)), key=lambda e: e.batch or 0.0)
     items = "".join(
         f"<li>{CIRCLED[at]} {html.escape(words.edge_text(edge))}"
         f"{', ' + units.usd(edge.usd_per_mtok) if curve.priced else ''}</li>"
         for at, edge in enumerate(found)
     )
-    st.html(f'<ul class="edgelist keys">{items}</ul>')
+    return f'<ul class="edgelist keys">{items}</ul>'
 
 
-def metrics(now: dict[str, str]) -> None:
+def metrics(curve: CostCurve, now: dict[str, str]) -> None:
     """Draw the four figures of the operating point; they follow the batch slider."""
     below = {"usd": "band", "speed": "tpot", "marginal": "marginal_ms", "used": "used_of"}
     cells = "".join(
-        f"<div><dt>{label}</dt>{plot.slot(key, now[key], tag='dd')}{plot.slot(below[key], now[below[key]], tag='dd')}</div>"
+        f"<div><dt>{label.format(curve.cost.capitalize())}</dt>{plot.slot(key, now[key], tag='dd')}"
+        f"{plot.slot(below[key], now[below[key]], tag='dd')}</div>"
         for key, label in LABELS.items()
     )
     st.html(f'<dl class="metrics">{cells}</dl>')
 
 
-def share_bar(now: dict[str, str]) -> None:
-    """Draw the share of the current batch as one bar: what a narrow figure has no room for."""
+def under_figure(curve: CostCurve, now: dict[str, str], said: Sequence[str]) -> None:
+    """Draw the note under the figure, before it on a narrow screen what the figure had no room for."""
+    note = f'<p class="notes">{html.escape(" ".join(said))}</p>' if said else ""
+    st.html(_share_bar(curve, now) + _edge_list(curve) + note)
+
+
+def _share_bar(curve: CostCurve, now: dict[str, str]) -> str:
+    """Return the share of the current batch as one bar."""
     pieces = "".join(
-        f'<i style="background:var(--{part});width:calc(100% * var(--share-{part},{now[f"share_{part}"]}))"></i>'
-        for part in BARS
+        _piece(_role(part), f"calc(100% * var(--share-{part},{now[f'share_{part}']}))")
+        for part in reversed(words.parts_of(curve))
     )
     keys = "".join(
-        f'<li style="--key:var(--{part})">{words.PART_NAMES[part]} '
+        f'<li style="--key:var(--{_role(part)})">{words.PART_NAMES[part]} '
         f"{plot.slot(f'percent_{part}', now[f'percent_{part}'], tag='b')}</li>"
-        for part in BARS
+        for part in reversed(words.parts_of(curve))
     )
     head = f"Share of the cost at batch {plot.slot('now_batch', now['now_batch'])}"
-    st.html(
+    return (
         f'<div class="share" data-live-style><p class="notes"><b>{head}</b></p>'
         f'<div class="bar" aria-hidden="true">{pieces}</div><ul class="keys">{keys}</ul></div>'
     )
+
+
+def _role(part: str) -> str:
+    """Return the colour variable of a part of the cost."""
+    return ROLES.get(part, part).replace("_", "-")
 
 
 def notes(sentences: Sequence[str]) -> None:
@@ -116,6 +139,16 @@ def notes(sentences: Sequence[str]) -> None:
 def takeaway(now: dict[str, str]) -> None:
     """Draw what most of the cost is."""
     st.html(plot.slot("takeaway", now["takeaway"], tag="p", style="notes"))
+
+
+def _percent(share: float) -> str:
+    """Return a share as CSS writes it."""
+    return f"{units.percent(share):.3f}%"
+
+
+def _piece(colour: str, width: str) -> str:
+    """Return one piece of a bar."""
+    return f'<i style="background:var(--{colour});width:{width}"></i>'
 
 
 # Memory -----------------------------------------------------------------------------------------
@@ -138,23 +171,27 @@ def memory_bar(curve: CostCurve, now: dict[str, str]) -> None:
     colours = {"weights": "weights", "workspace": "fixed", "runtime": "muted", "cache": "cache"}
     names = {"weights": "weights", "workspace": "workspace of a step", "runtime": "runtime"}
     pieces = "".join(
-        f'<i style="background:var(--{colours[key]});width:{100 * size / whole:.3f}%"></i>' for key, size in parts.items()
+        _piece(colours[key], _percent(size / whole)) for key, size in parts.items()
     )
     keys = "".join(
-        f'<li style="--key:var(--{colours[key]})">{names[key]} <b>{units.gb(size)}</b></li>' for key, size in parts.items()
+        f'<li style="--key:var(--{colours[key]})">{names[key]} <b>{units.gb(size)}</b></li>'
+        for key, size in parts.items()
     )
     if curve.drawn:
-        pieces += f'<i style="background:var(--cache);width:calc(100% * var(--memory-cache,{now["memory_cache"]}))"></i>'
+        pieces += _piece("cache", f"calc(100% * var(--memory-cache,{now['memory_cache']}))")
         keys += (
             f'<li style="--key:var(--cache)">cache at batch {plot.slot("now_batch", now["now_batch"])} '
             f"{plot.slot('cache_gb', now['cache_gb'], tag='b')}</li>"
         )
-    limit = f'<span class="limitline" style="left:{100 * usable / whole:.3f}%"></span>'
-    said = f"Limit: {units.gb(usable)} usable of {units.gb(float(case.accelerators[0].capacity_bytes) * gpus)} on {words.setup(curve)}."
+    free = '<li style="--key:var(--ground)">free</li>' if curve.drawn else ""
+    limit = f'<span class="limitline" style="left:{_percent(usable / whole)}"></span>'
+    sold = units.gb(float(case.accelerators[0].capacity_bytes) * gpus)
+    said = f"Limit: {units.gb(usable)} usable of {sold} on {words.setup(curve)}."
     st.html(
-        f'<div data-live-style><div style="position:relative"><div class="bar" role="img" aria-label="Memory of a copy, '
-        f'{html.escape(said)}" style="background:var(--ground)">{pieces}</div>{limit}</div>'
-        f'<ul class="keys">{keys}<li style="--key:var(--ground)">free</li></ul><p class="notes">{html.escape(said)} '
+        f'<div data-live-style><div style="position:relative"><div class="bar" role="img" '
+        f'aria-label="Memory of a copy, {html.escape(said)}" style="background:var(--ground)">{pieces}</div>'
+        f"{limit}</div>"
+        f'<ul class="keys">{keys}{free}</ul><p class="notes">{html.escape(said)} '
         f"{html.escape(words.reserved(curve))}</p></div>"
     )
 
@@ -165,14 +202,14 @@ def memory_bar(curve: CostCurve, now: dict[str, str]) -> None:
 def edges_table(curve: CostCurve) -> None:
     """Draw the definitions table: each edge with its figures, its meaning, and a button to go there."""
     with st.container(gap="xsmall", key="edges"):
-        head = "".join(f"<span>{name}</span>" for name in ("Edge", "Batch", "Cost there", "Speed there", "What it means"))
+        head = "".join(f"<span>{name}</span>" for name in HEADS)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
             st.html(f'<div class="edge head">{head}</div>')
             st.space(80)
         for edge in curve.edges:
             with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
                 st.html(_edge_row(curve, edge))
-                if edge.step is None:
+                if edge.step is None or (curve.wall and edge.step > curve.wall):
                     st.space(80)
                 else:
                     st.button(
@@ -185,8 +222,9 @@ def _edge_row(curve: CostCurve, edge: Edge) -> str:
     means = f'<span class="means">{html.escape(edge.meaning)} <code>{html.escape(edge.formula)}</code></span>'
     name = f"<b>{html.escape(edge.name)}</b>"
     if edge.batch is None:
-        none = f'<span class="means">{html.escape(edge.absent)}. <code>{html.escape(edge.formula)}</code></span>'
-        return f'<div class="edge">{name}<span class="num" data-name="batch">–</span><span></span><span></span>{none}</div>'
+        none = f"{html.escape(words.sentence(edge.absent))} <code>{html.escape(edge.formula)}</code>"
+        blank = '<span class="num" data-name="batch">–</span><span></span><span></span>'
+        return f'<div class="edge">{name}{blank}<span class="means">{none}</span></div>'
     beyond = curve.wall and edge.batch > curve.wall
     cost = units.usd(edge.usd_per_mtok) if curve.priced else units.MISSING
     figures = (

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from costmodel.curve import CostCurve
-from costmodel.explore import ideal, points
 from ui import units, words
 
 
@@ -27,12 +26,12 @@ def plotted(curve: CostCurve) -> list[Column]:
     """Return the rows of the cost curve at the stops of its slider that fit."""
     rows = [row for row in words.rows_of(curve, curve.ticks) if not row.past_wall]
     batch = np.asarray([float(row.batch) for row in rows])
-    perfect = points(ideal(curve.case), batch=batch, context_tokens=curve.case.scenario.context)
+    perfect = np.exp(np.interp(np.log(batch), np.log(curve.line.batch), np.log(curve.ideal_usd_per_mtok)))
     columns = [Column("Batch", "batch", batch.tolist(), units.count)]
     if curve.priced:
         columns += [
-            Column("Answer", "usd_per_mtok", [r.usd for r in rows], units.usd),
-            Column("Perfect engine", "usd_per_mtok_perfect", perfect.usd_per_mtok.tolist(), units.usd),
+            Column(curve.cost.capitalize(), "usd_per_mtok", [r.usd for r in rows], units.usd),
+            Column("Perfect engine", "usd_per_mtok_perfect", perfect.tolist(), units.usd),
             Column("One more", "usd_per_mtok_marginal", [r.marginal_usd for r in rows], units.usd),
         ]
         if rows and rows[0].low is not None:
@@ -46,7 +45,7 @@ def plotted(curve: CostCurve) -> list[Column]:
     ]
     columns += [
         Column(words.PART_NAMES[part].capitalize(), f"share_{part}", [r.shares[part] for r in rows], units.share)
-        for part in reversed(words.PARTS)
+        for part in reversed(words.parts_of(curve))
     ]
     return columns
 

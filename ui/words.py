@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from costmodel import memory
-from costmodel.curve import CostCurve, Edge, Stops
+from costmodel.case import Case
+from costmodel.check import FloatArray
+from costmodel.curve import CostCurve, Edge, Shown, Stops
+from costmodel.explore import Points
 from ui import units
 
 PARTS = ("cache", "arithmetic", "links", "fixed", "weights")
@@ -20,7 +23,10 @@ PART_NAMES = {
     "arithmetic": "arithmetic",
     "links": "links between GPUs",
     "fixed": "fixed time per step",
+    "prompt": "the prompt",
 }
+PROMPT = "prompt"
+"""The part that a curve of the whole cost has besides."""
 FLOOR_REASONS = {
     "cache": "reading one sequence’s cache",
     "arithmetic": "one token’s arithmetic",
@@ -74,28 +80,40 @@ class Row:
 
 def rows_of(curve: CostCurve, stops: Stops) -> list[Row]:
     """Return one row a chosen batch."""
-    at, case = stops.at, curve.case
-    low, high = at.low, at.high
+    at, case, shown = stops.at, curve.case, stops.shown
+    band = case.constants.band
     each = memory.sequence_bytes(plan=case.plan, draft=case.draft, context_tokens=at.context_tokens)
     cache = at.batch * float(each) * case.gpus
     fixed = case.budget.weights_bytes + case.budget.workspace_bytes + case.budget.runtime_bytes
-    shares = {part: np.broadcast_to(at.shares[part], at.batch.shape) for part in PARTS}
+    shares = shares_of(curve, at, shown)
     return [
         Row(
             chosen=int(stops.chosen[i]),
             batch=int(at.batch[i]),
-            usd=float(at.usd_per_mtok[i]),
-            low=None if low is None else float(low[i]),
-            high=None if high is None else float(high[i]),
-            tpot_s=float(stops.tpot_s[i]),
+            usd=float(shown.usd_per_mtok[i]),
+            low=None if band is None else float(shown.usd_per_mtok[i] * band[0]),
+            high=None if band is None else float(shown.usd_per_mtok[i] * band[1]),
+            tpot_s=float(shown.tpot_s[i]),
             marginal_usd=float(stops.marginal_usd_per_mtok[i]),
             marginal_s=float(stops.marginal_step_s[i]),
-            shares={part: float(shares[part][i]) for part in PARTS},
+            shares={part: float(share[i]) for part, share in shares.items()},
             cache_bytes=float(cache[i]),
             used_bytes=float(fixed * case.gpus + cache[i]),
         )
         for i in range(at.batch.size)
     ]
+
+
+def parts_of(curve: CostCurve) -> tuple[str, ...]:
+    """Return the parts of the cost shown, from below."""
+    return PARTS if curve.cost == "answer" else (PROMPT, *PARTS)
+
+
+def shares_of(curve: CostCurve, at: Points, shown: Shown) -> dict[str, FloatArray]:
+    """Return the share of the cost shown by part, from below; they add up to 1."""
+    rest = 1 - np.nan_to_num(shown.prompt_share)
+    found = {part: np.broadcast_to(at.shares[part] * rest, at.batch.shape) for part in PARTS}
+    return {PROMPT: 1 - rest, **found} if curve.cost != "answer" else found
 
 
 def row(curve: CostCurve) -> Row:
@@ -122,6 +140,12 @@ def _sold(capacity_bytes: float) -> float:
     return near * units.BYTES_PER_GB if abs(near / gib - 1) < 0.03 else capacity_bytes
 
 
+def floor_reason(curve: CostCurve) -> str:
+    """Return what the floor is made of."""
+    own = FLOOR_REASONS[curve.floor_by]
+    return own if curve.cost == "answer" else f"{own}, and the prompt’s arithmetic"
+
+
 # The answer -------------------------------------------------------------------------------------
 
 
@@ -135,8 +159,9 @@ def _cost(curve: CostCurve, row: Row) -> str:
     floor = units.times(row.usd / curve.floor_usd_per_mtok)
     only = "only " if row.marginal_usd < _HARDLY_LESS * row.usd else ""
     times = f", {floor} times the floor" if curve.floor_usd_per_mtok > 0 else ""
+    all_in = "" if curve.cost == "answer" else " all-in"
     return (
-        f"At batch **{row.batch:,}** a million tokens cost **{units.usd(row.usd)}**{times}; "
+        f"At batch **{row.batch:,}** a million tokens cost{all_in} **{units.usd(row.usd)}**{times}; "
         f"the next sequence’s tokens cost {only}**{units.usd(row.marginal_usd)}**."
     )
 
@@ -171,8 +196,6 @@ def _go_down(curve: CostCurve, row: Row, limit: float | None) -> str:
     if not curve.priced or edge is None:
         return f"{speed}: go down to **{curve.knee.recommended_batch:,}**."
     there = units.usd(edge.usd_per_mtok)
-    if _overlap(curve, row.usd, edge.usd_per_mtok):
-        return f"{speed}: go down to **{edge.step:,}** ({there}, too close to call)."
     more = units.usd(edge.usd_per_mtok - row.usd)
     return f"{speed}: go down to **{edge.step:,}** ({there}, {more} more)."
 
@@ -191,8 +214,8 @@ def _go_up(curve: CostCurve, row: Row, limit: float | None) -> str:
     if not curve.priced:
         return f"{where}."
     there = units.usd(edge.usd_per_mtok)
-    if _overlap(curve, row.usd, edge.usd_per_mtok):
-        return f"{where}; {there} there and {units.usd(row.usd)} here are too close to call."
+    if there == units.usd(row.usd):
+        return f"{where}; the cost there is too close to call."
     return f"{where}: **{there}**."
 
 
@@ -209,13 +232,18 @@ def _decider(curve: CostCurve) -> str:
     return "memory" if edge is None or edge.key == "wall" else "the speed limit"
 
 
-def _overlap(curve: CostCurve, one: float, other: float) -> bool:
-    """Return whether the 80 % bands of two costs overlap."""
-    band = curve.case.constants.band
-    if band is None:
+def too_close(one: float, one_case: Case, other: float, other_case: Case) -> bool:
+    """Return whether the 80 % bands of two setups' costs overlap, so that neither is the cheaper.
+
+    Along one curve this is not asked: a setup's errors are its own, and its cost never rises with
+    the batch.
+    """
+    if one > other:
+        one, one_case, other, other_case = other, other_case, one, one_case
+    high, low = one_case.constants.band, other_case.constants.band
+    if high is None or low is None:
         return False
-    low, high = float(band[0]), float(band[1])
-    return min(one, other) * high >= max(one, other) * low
+    return one * float(high[1]) >= other * float(low[0])
 
 
 def _limit(limit_s: float | None) -> str:
@@ -306,7 +334,8 @@ def note(curve: CostCurve, numbered: dict[str, str] | None = None) -> list[str]:
         said.append(f"At the wall one more doubling would still save {units.share(doubling_saves(curve))}.")
     if curve.case.constants.band is not None:
         said.append("Grey band: where 80 % of measured runs of this class lie.")
-    said.append("Time between tokens includes the prompts of others; the cost is the answer’s alone.")
+    if curve.cost == "answer":
+        said.append("Time between tokens includes the prompts of others; the cost is the answer’s alone.")
     if curve.beyond_limit:
         limit = curve.case.model.context_limit or 0
         said.append(f"The context is longer than the {limit:,} tokens that the model was made for.")
@@ -325,7 +354,7 @@ def sentence(text: str) -> str:
 def doubling_saves(curve: CostCurve) -> float:
     """Return what one more doubling would save at the end of the line, as a share of the cost."""
     line = curve.line
-    cost = line.step_time_s / line.batch
+    cost = curve.shown.usd_per_mtok if curve.priced else line.step_time_s / line.batch
     ends = np.exp(np.interp(np.log([curve.last, 2 * curve.last]), np.log(line.batch), np.log(cost)))
     return float(1 - ends[1] / ends[0])
 
@@ -336,7 +365,7 @@ def error(curve: CostCurve) -> str:
     if band is None:
         return "No measured run of this class is known, so no band is drawn."
     low, high = 1 - float(band[0]), float(band[1]) - 1
-    return f"Of measured runs of this class 80 % lie between {units.share(low)} below and {units.share(high)} above."
+    return f"Of measured runs of this class 80 % lie from {units.share(low)} below to {units.share(high)} above."
 
 
 def edge_text(edge: Edge) -> str:
@@ -348,7 +377,7 @@ def takeaway(curve: CostCurve, row: Row) -> str:
     """Return what most of the cost at a batch is, and whether a larger batch removes it."""
     first, second = largest_parts(row)
     shared = {"weights", "fixed"}
-    kind = "which a larger batch shares out" if first[0] in shared else "which every sequence brings along"
+    kind = "which a larger batch shares out" if first[0] in shared else "which every request brings along"
     return (
         f"At batch {row.batch:,}, {units.share(first[1])} is {PART_NAMES[first[0]]}, {kind}; "
         f"{units.share(second[1])} is {PART_NAMES[second[0]]}."
@@ -363,7 +392,7 @@ def largest_parts(row: Row) -> tuple[tuple[str, float], tuple[str, float]]:
 
 def alt(curve: CostCurve, row: Row) -> str:
     """Return the words for those who can't see the figure."""
-    line, limit, wall = curve.line, curve.edge("limit"), curve.edge("wall")
+    line, limit, wall = curve.shown, curve.edge("limit"), curve.edge("wall")
     first, second = largest_parts(row)
     parts = (
         f"At {row.batch:,}, {units.share(first[1])} is {PART_NAMES[first[0]]}, "
@@ -373,14 +402,15 @@ def alt(curve: CostCurve, row: Row) -> str:
     if curve.priced:
         end = f" and {units.usd(wall.usd_per_mtok)} at the memory wall {curve.wall:,}" if wall.batch else ""
         falls = (
-            f"Decode cost per million tokens falls from {units.usd(float(line.usd_per_mtok[0]))} at batch 1 "
+            f"{'Decode' if curve.cost == 'answer' else 'All-in'} cost per million tokens falls from "
+            f"{units.usd(float(line.usd_per_mtok[0]))} at batch 1 "
             f"to {units.usd(row.usd)} at {row.batch:,}{end}; floor {units.usd(curve.floor_usd_per_mtok)}."
         )
     else:
         slowest = units.duration(units.seconds_per_token(wall.tokens_per_s))
         end = f" and {slowest} at the memory wall {curve.wall:,}" if wall.batch else ""
         falls = (
-            f"Time between two tokens rises from {units.duration(float(curve.tpot_s[0]))} at batch 1 "
+            f"Time between two tokens rises from {units.duration(float(line.tpot_s[0]))} at batch 1 "
             f"to {units.duration(row.tpot_s)} at {row.batch:,}{end}; no price is known."
         )
     return f"Line chart, logarithmic. {falls}{edge} {parts} Table follows."

@@ -30,7 +30,8 @@ from ui.charts.frame import (
 HEIGHT_PX, HEIGHT_NARROW_PX = 604, 470
 SHARES = (0.56, 0.17, 0.27)
 """Heights of money, share strip and time."""
-MONEY_TITLE = "USD per million output tokens (answer)"
+ROLES, ON = {words.PROMPT: "series_3"}, {words.PROMPT: "paper"}
+"""Colours of parts that aren't roles of their own, and of the text on them."""
 GAP_PX = 30.0
 NAMED_FROM = 0.12
 """A band of the strip at least this high carries its name."""
@@ -89,7 +90,7 @@ class Ranges:
 def ranges(curve: CostCurve) -> Ranges:
     """Return the ends of the axes of money and time."""
     runs = curve.line.batch <= curve.last
-    longest = float(units.ms(float(curve.tpot_s[runs][-1])))
+    longest = float(units.ms(float(curve.shown.tpot_s[runs][-1])))
     limit = curve.case.scenario.max_tpot_s
     if limit is not None:
         longest = min(longest, 4 * units.ms(limit)) if curve.knee.limit_batch else longest
@@ -97,10 +98,10 @@ def ranges(curve: CostCurve) -> Ranges:
     if not curve.priced:
         return Ranges(usd=(0.1, 10.0), time_ms=1.15 * longest)
     high = curve.case.constants.band[1] if curve.case.constants.band is not None else 1.0
-    lowest = [float(np.min(curve.line.usd_per_mtok[runs])), float(np.min(curve.ideal_usd_per_mtok[runs]))]
+    lowest = [float(np.min(curve.shown.usd_per_mtok[runs])), float(np.min(curve.ideal_usd_per_mtok[runs]))]
     if curve.floor_usd_per_mtok > max(lowest) / 100:
         lowest.append(curve.floor_usd_per_mtok)
-    highest = float(curve.line.usd_per_mtok[0]) * float(high)
+    highest = float(curve.shown.usd_per_mtok[0]) * float(high)
     return Ranges(usd=(min(lowest) / 1.75, highest * 1.35), time_ms=1.15 * longest)
 
 
@@ -130,10 +131,10 @@ def _traces(curve: CostCurve) -> list[Part]:
     line = curve.line
     runs = line.batch <= curve.last
     batch = np.ascontiguousarray(line.batch[runs])
-    time_ms = units.MS_PER_S * curve.tpot_s[runs]
+    time_ms = units.MS_PER_S * curve.shown.tpot_s[runs]
     traces: list[Part] = []
     if curve.priced:
-        usd = line.usd_per_mtok[runs]
+        usd = curve.shown.usd_per_mtok[runs]
         traces += _band(curve, batch, usd, "y")
         traces += [
             _line("perfect engine", line.batch, curve.ideal_usd_per_mtok, "y", "muted", 1.5, dash="dot",
@@ -141,13 +142,12 @@ def _traces(curve: CostCurve) -> list[Part]:
             _line("total", batch, usd, "y", "ink", 3.5,
                   hovertemplate="batch %{x:,.0f}: <b>$%{y:.3~g}</b><extra></extra>"),
         ]  # fmt: skip
-    for part in words.PARTS:
-        share = np.broadcast_to(line.shares[part], line.batch.shape)
+    for part, share in words.shares_of(curve, line, curve.shown).items():
         traces.append(
             {
                 "type": "scatter", "name": f"share {part}", "mode": "lines", "stackgroup": "share", "yaxis": "y2",
                 "x": line.batch, "y": np.ascontiguousarray(units.PERCENT * share),
-                "fillcolor": theme.role(part), "line": {"width": 1, "color": theme.role("paper")},
+                "fillcolor": theme.role(ROLES.get(part, part)), "line": {"width": 1, "color": theme.role("paper")},
                 "hovertemplate": f"{words.PART_NAMES[part]} %{{y:.0f}} %<extra></extra>",
             }
         )  # fmt: skip
@@ -173,7 +173,8 @@ def _band(curve: CostCurve, batch: np.ndarray, middle: np.ndarray, axis: str) ->
     band = curve.case.constants.band
     if band is None:
         return []
-    ends = {"type": "scatter", "mode": "lines", "x": batch, "yaxis": axis, "line": {"width": 0}, "hoverinfo": "skip"}
+    ends: Part = {"type": "scatter", "mode": "lines", "x": batch, "yaxis": axis, "hoverinfo": "skip"}
+    ends["line"] = {"width": 0}
     low, high = (np.ascontiguousarray(middle * float(factor)) for factor in band)
     return [
         {**ends, "name": f"low {axis}", "y": low},
@@ -188,8 +189,8 @@ def _layout(curve: CostCurve, place: Geometry, ends: Ranges) -> tuple[Part, dict
     margin = MARGIN_NARROW if place.narrow else MARGIN
     names, name_shapes, numbered = _rail(curve, place)
     shapes = [*_ground(curve, place, ends), *name_shapes, *_marks(curve, place)]
-    notes = [*_titles(place), *names, *_texts(curve, place, ends)]
-    hidden = {"visible": False, "domain": [0, 0.001], "range": [200, 300], "fixedrange": True}  # its traces lie outside
+    notes = [*_titles(curve, place), *names, *_texts(curve, place, ends)]
+    hidden = {"visible": False, "domain": [0, 0.001], "range": [200, 300]}  # its traces lie outside
     axes: Part = {
         "xaxis": batch_axis(curve.axis_max, anchor="y3", narrow=place.narrow),
         "yaxis2": hidden if place.strip is None else theme.axis(
@@ -206,11 +207,25 @@ def _layout(curve: CostCurve, place: Geometry, ends: Ranges) -> tuple[Part, dict
     return layout, numbered
 
 
-def _titles(place: Geometry) -> list[Part]:
+def money_title(curve: CostCurve) -> str:
+    """Return the title of the row of money."""
+    return f"USD per million output tokens ({curve.cost})"
+
+
+def time_title(curve: CostCurve, *, narrow: bool) -> str:
+    """Return the title of the row of times; on a phone it says too what the tint means."""
+    if not narrow:
+        return "ms between two tokens of one user"
+    limit = curve.case.scenario.max_tpot_s
+    slow = "" if limit is None else f"slower than {units.speed(units.tokens_per_s(limit))}"
+    return f"time between two tokens</b> <span style='color:{theme.role('limit')}'>{slow}</span><b>"
+
+
+def _titles(curve: CostCurve, place: Geometry) -> list[Part]:
     words_of = [
-        (place.money, "USD per million tokens" if place.narrow else MONEY_TITLE),
+        (place.money, "USD per million tokens" if place.narrow else money_title(curve)),
         (place.strip, "share of that cost" if place.money else "share of the time"),
-        (place.time, "ms between two tokens of one user" if not place.narrow else "time between two tokens"),
+        (place.time, time_title(curve, narrow=place.narrow)),
     ]
     return [row_title(title, row[1]) for row, title in words_of if row is not None]
 
@@ -227,7 +242,8 @@ def _ground(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
         ]
         if place.strip is not None:
             low, high = place.strip
-            shapes.append({**past, "y0": low, "y1": high, "fillcolor": theme.role("paper", 0.68), "layer": "above"})
+            faded = {"fillcolor": theme.role("paper", 0.68), "layer": "above"}
+            shapes.append({**past, "y0": low, "y1": high, **faded})
     limit = curve.case.scenario.max_tpot_s
     across = {"xref": "paper", "yref": "y3", "x0": 0, "x1": 1}
     if limit is not None and units.ms(limit) < ends.time_ms:
@@ -261,7 +277,7 @@ def _rail(curve: CostCurve, place: Geometry) -> tuple[list[Part], list[Part], di
             rail.Placed(m.key, "number", 0, n) for n, m in enumerate(sorted(marks, key=lambda m: m.x_px), 1)
         )
     else:
-        title = rail.width_px(MONEY_TITLE) - 46
+        title = rail.width_px(money_title(curve)) - 46
         placed = rail.place(marks, width=place.width_px, taken_px=title, right_px=MARGIN["r"])
     by_key = {edge.key: edge for edge in edges}
     names: list[Part] = []
@@ -299,8 +315,9 @@ def _marks(curve: CostCurve, place: Geometry) -> list[Part]:
     if place.money is not None:
         for key, batch, usd in _hollow(curve):
             shapes.append(
-                plot.dot(f"hollow {key}", filled=False, radius_px=5, xref="x", yref="y", xanchor=batch, yanchor=usd)
-            )
+                plot.dot(f"hollow {key}", filled=False, radius_px=5, xref="x", yref="y", xanchor=batch,
+                         yanchor=usd)
+            )  # fmt: skip
     if place.strip is not None:
         low, high = place.strip
         shapes.append(
@@ -321,7 +338,7 @@ def _marks(curve: CostCurve, place: Geometry) -> list[Part]:
 
 def _hollow(curve: CostCurve) -> list[tuple[str, float, float]]:
     """Return (key, batch, cost) of the hollow dots."""
-    dots = [("one", 1.0, float(curve.line.usd_per_mtok[0]))]
+    dots = [("one", 1.0, float(curve.shown.usd_per_mtok[0]))]
     for key in ("limit", "wall"):
         edge = curve.edge(key)
         if curve.reaches(edge) and edge.batch is not None and edge.batch > 1:
@@ -344,7 +361,7 @@ def _texts(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
                  x=middle, y=row[0] + 0.72 * (row[1] - row[0]))
         )  # fmt: skip
     limit = curve.case.scenario.max_tpot_s
-    if limit is not None and units.ms(limit) < ends.time_ms:
+    if limit is not None and units.ms(limit) < ends.time_ms and not place.narrow:
         found.append(
             text(f"slower than {units.speed(units.tokens_per_s(limit))}", colour="limit", xref="paper", yref="y3",
                  x=0, y=ends.time_ms, xanchor="left", yanchor="top", xshift=6)
@@ -360,15 +377,16 @@ def _money_texts(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
             continue
         words_ = f"one sequence alone <b>{units.usd(usd)}</b>" if key == "one" else units.usd(usd)
         found.append(
-            text(words_, name=f"price {key}{NARROW if place.narrow else ''}", xref="x", yref="y", x=math.log10(batch), y=math.log10(usd),
-                 xanchor="left", yanchor="middle" if key != "limit" else "bottom",
+            text(words_, name=f"price {key}{NARROW if place.narrow else ''}", xref="x", yref="y",
+                 x=math.log10(batch), y=math.log10(usd), xanchor="left",
+                 yanchor="middle" if key != "limit" else "bottom",
                  xshift=12 if key != "limit" else 6, yshift=4 if key != "wall" else 0)
         )  # fmt: skip
     if curve.floor_usd_per_mtok > ends.usd[0]:
-        why = "" if place.narrow else f", however large the batch: {words.FLOOR_REASONS[curve.floor_by]}"
+        why = "" if place.narrow else f", however large the batch: {words.floor_reason(curve)}"
         found.append(
-            text(f"floor <b>{units.usd(curve.floor_usd_per_mtok)}</b>{why}", colour="floor", xref="paper", yref="y",
-                 x=0, y=math.log10(curve.floor_usd_per_mtok), xanchor="left", yanchor="top", xshift=8)
+            text(f"floor <b>{units.usd(curve.floor_usd_per_mtok)}</b>{why}", colour="floor", xref="paper",
+                 yref="y", x=0, y=math.log10(curve.floor_usd_per_mtok), xanchor="left", yanchor="top", xshift=8)
         )  # fmt: skip
     if not place.narrow:
         found.append(_perfect(curve, ends))
@@ -398,8 +416,7 @@ def _band_names(curve: CostCurve, place: Geometry) -> list[Part]:
             clear &= np.abs(position - x_px(edge.batch or 1.0, curve, place)) > half / 2
     base = np.zeros(line.batch.shape)
     found = []
-    for part in words.PARTS:
-        share = np.broadcast_to(line.shares[part], line.batch.shape)
+    for part, share in words.shares_of(curve, line, curve.shown).items():
         middle = base + share / 2
         base = base + share
         wanted = np.where(clear, share, -1.0)
@@ -408,7 +425,7 @@ def _band_names(curve: CostCurve, place: Geometry) -> list[Part]:
             continue
         name = words.PART_NAMES[part].removesuffix(" per step").removesuffix(" between GPUs")
         found.append(
-            text(name, colour=f"on_{part}", size=SMALL_PX, xref="x", yref="y2",
+            text(name, colour=ON.get(part, f"on_{part}"), size=SMALL_PX, xref="x", yref="y2",
                  x=math.log10(float(line.batch[best])), y=units.PERCENT * float(middle[best]))
         )  # fmt: skip
     return found

@@ -22,7 +22,7 @@ LABEL_HALF_PX = 78.0
 """Half the width of the label at the operating point."""
 ONE_PX = 190.0
 """Where the words at one sequence end."""
-BARS = tuple(reversed(words.PARTS))
+BARS = (*reversed(words.PARTS), words.PROMPT)
 STYLES = {f"--share-{part}": f"share_{part}" for part in BARS} | {"--memory-cache": "memory_cache"}
 TEXTS = {
     slot: slot
@@ -50,7 +50,7 @@ class Table:
 def table(curve: CostCurve) -> Table:
     """Return the table of a curve; the scenario's own batch is among its stops."""
     batch = round(curve.case.scenario.batch)
-    base = _base_table(*base_of(curve.case.scenario))
+    base = _base_table(base_of(curve.case.scenario)[0], curve.axis_max, curve.cost)
     if batch in base.ticks:
         return base
     own = _columns(curve, words.rows_of(curve, curve.now), [priceline.line(curve)])
@@ -60,8 +60,8 @@ def table(curve: CostCurve) -> Table:
 
 
 @lru_cache(maxsize=32)
-def _base_table(scenario: Scenario, axis_at_least: float) -> Table:
-    curve = base_curve(scenario, axis_at_least)
+def _base_table(scenario: Scenario, axis_at_least: float, cost: str) -> Table:
+    curve = base_curve(scenario, axis_at_least, cost)
     rows = words.rows_of(curve, curve.ticks)
     return Table(ticks=tuple(row.chosen for row in rows), columns=_columns(curve, rows, priceline.lines(curve)))
 
@@ -93,8 +93,8 @@ def _columns(curve: CostCurve, rows: list[words.Row], prices: Sequence[str]) -> 
         "now_batch": [f"{row.batch:,}" for row in rows],
         "cache_gb": [units.gb(row.cache_bytes) for row in rows],
         "memory_cache": [f"{row.cache_bytes / usable:.4f}" if curve.capacity_known else "1" for row in rows],
-        **{f"share_{part}": [f"{row.shares[part]:.4f}" for row in rows] for part in BARS},
-        **{f"percent_{part}": [units.share(row.shares[part]) for row in rows] for part in BARS},
+        **{f"share_{part}": [f"{row.shares.get(part, 0.0):.4f}" for row in rows] for part in BARS},
+        **{f"percent_{part}": [units.share(row.shares.get(part, 0.0)) for row in rows] for part in BARS},
     }
     for at, place in (("", wide), (NARROW, narrow)):
         columns[f"time_ax{at}"], columns[f"time_ay{at}"] = _leaders(
@@ -105,7 +105,8 @@ def _columns(curve: CostCurve, rows: list[words.Row], prices: Sequence[str]) -> 
         columns["log_cost"] = [math.log10(row.usd) for row in rows]
         columns["label"] = [words.now_label(curve, row) for row in rows]
         for at, place in (("", wide), (NARROW, narrow)):
-            columns[f"label_ax{at}"], columns[f"label_ay{at}"], columns[f"one{at}"] = _labels(rows, curve, place, ends)
+            ax, ay, one = _labels(rows, curve, place, ends)
+            columns |= {f"label_ax{at}": ax, f"label_ay{at}": ay, f"one{at}": one}
     return columns
 
 
@@ -118,7 +119,7 @@ def _labels(
     scale = height / math.log(ends.usd[1] / ends.usd[0])
     tall = 20.0 if rows[0].low is None else 38.0
     line_x = np.log(curve.line.batch) / math.log(curve.axis_max) * place.width_px
-    line_y = np.log(ends.usd[1] / curve.line.usd_per_mtok) * scale
+    line_y = np.log(ends.usd[1] / curve.shown.usd_per_mtok) * scale
     one_y = float(line_y[0])
     ax, ay, one = [], [], []
     for row in rows:

@@ -7,8 +7,8 @@ import numpy as np
 
 from costmodel.curve import CostCurve
 from costmodel.vary import Family, Member
-from ui import plot, theme, units
-from ui.charts.cost_curve import CROSS, HEIGHT_NARROW_PX, HEIGHT_PX, NARROW, moved_label
+from ui import plot, theme, units, words
+from ui.charts.cost_curve import CROSS, HEIGHT_NARROW_PX, HEIGHT_PX, NARROW, money_title, moved_label, time_title
 from ui.charts.frame import (
     MARGIN,
     MARGIN_NARROW,
@@ -24,6 +24,8 @@ from ui.charts.frame import (
 from ui.charts.rail import PX_PER_CHARACTER
 
 DASHES = ("dot", "dashdot", "dash", "longdash", "longdashdot")
+NAMES_PX, NAMES_NARROW_PX = 140, 88
+"""Room right of the axis for the names of the longest lines."""
 LINE_PX = 17.0
 """Least distance of two names."""
 
@@ -48,27 +50,43 @@ def name_of(family: Family, member: Member) -> str:
     return member.case.accelerators[0].short if family.knob == "hardware" else label(family.knob, member.value)
 
 
-def note(family: Family) -> list[str]:
-    """Return which values have no line, and why."""
-    return [
-        f"{label(family.knob, value)}: {reason.rstrip('.')}." for value, reason in family.absent
+def note(family: Family, batch: float) -> list[str]:
+    """Return which values have no line, and which can't be told from the scenario's own at its batch."""
+    said = [f"{label(family.knob, value)}: {reason.rstrip('.')}." for value, reason in family.absent]
+    own = next((m for m in family.members if m.current), None)
+    if own is None:
+        return said
+    here = _cost_at(own, batch)
+    close = [
+        name_of(family, m) for m in family.members
+        if m is not own and batch <= m.line.batch[-1]
+        if words.too_close(here, own.case, _cost_at(m, batch), m.case)
     ]  # fmt: skip
+    if close:
+        said.append(f"Too close to call against yours at batch {batch:,.0f}: {', '.join(close)}.")
+    return said
+
+
+def _cost_at(member: Member, batch: float) -> float:
+    """Return a member's cost at a batch."""
+    return float(np.interp(np.log(batch), np.log(member.line.batch), member.shown.usd_per_mtok))
 
 
 def alt(curve: CostCurve, family: Family) -> str:
     """Return the words for those who can't see the figure."""
     ends = [
-        f"{name_of(family, m)} {units.usd(float(m.line.usd_per_mtok[-1]))} at {m.line.batch[-1]:,.0f}"
+        f"{name_of(family, m)} {units.usd(float(m.shown.usd_per_mtok[-1]))} at {m.line.batch[-1]:,.0f}"
         for m in family.members
     ]
-    return f"Line chart, logarithmic: {len(ends)} cost curves over the batch, ending at {'; '.join(ends)}. Table follows."
+    many = f"{len(ends)} cost curves over the batch"
+    return f"Line chart, logarithmic: {many}, ending at {'; '.join(ends)}. Table follows."
 
 
 def figure(curve: CostCurve, family: Family) -> plot.Figure:
     """Return the family; the operating point lies on the scenario's own line."""
     priced = [m for m in family.members if not math.isnan(float(m.case.usd_per_gpu_hour))]
     ends = _ends(priced)
-    most_ms = 1.1 * max(float(units.MS_PER_S * m.tpot_s[-1]) for m in family.members)
+    most_ms = 1.1 * max(float(units.MS_PER_S * m.shown.tpot_s[-1]) for m in family.members)
     limit = curve.case.scenario.max_tpot_s
     if limit is not None:
         most_ms = min(most_ms, 4 * units.ms(limit))
@@ -85,8 +103,8 @@ def figure(curve: CostCurve, family: Family) -> plot.Figure:
 def _ends(members: list[Member]) -> tuple[float, float]:
     if not members:
         return 0.1, 10.0
-    low = min(float(np.min(m.line.usd_per_mtok)) for m in members)
-    high = max(float(np.max(m.line.usd_per_mtok)) for m in members)
+    low = min(float(np.min(m.shown.usd_per_mtok)) for m in members)
+    high = max(float(np.max(m.shown.usd_per_mtok)) for m in members)
     return low / 1.6, high * 1.35
 
 
@@ -97,11 +115,11 @@ def _traces(family: Family) -> list[Part]:
         common: Part = {"type": "scatter", "mode": "lines", "x": member.line.batch, "line": line}
         if not math.isnan(float(member.case.usd_per_gpu_hour)):
             traces.append(
-                {**common, "name": name, "y": np.ascontiguousarray(member.line.usd_per_mtok), "yaxis": "y",
+                {**common, "name": name, "y": np.ascontiguousarray(member.shown.usd_per_mtok), "yaxis": "y",
                  "hovertemplate": f"{name}: <b>$%{{y:.3~g}}</b><extra></extra>"}
             )  # fmt: skip
         traces.append(
-            {**common, "name": f"{name} time", "y": units.MS_PER_S * member.tpot_s, "yaxis": "y3",
+            {**common, "name": f"{name} time", "y": units.MS_PER_S * member.shown.tpot_s, "yaxis": "y3",
              "hovertemplate": f"{name}: %{{y:.1f}} ms<extra></extra>"}
         )  # fmt: skip
     return traces
@@ -121,26 +139,27 @@ def _looks(family: Family) -> list[Part]:
 
 
 def _layout(
-    curve: CostCurve, family: Family, priced: list[Member], ends: tuple[float, float], most_ms: float, *, narrow: bool
-) -> Part:
-    margin = MARGIN_NARROW if narrow else MARGIN
+    curve: CostCurve, family: Family, priced: list[Member], ends: tuple[float, float], most_ms: float, *,
+    narrow: bool,
+) -> Part:  # fmt: skip
+    margin = {**MARGIN_NARROW, "r": NAMES_NARROW_PX} if narrow else {**MARGIN, "r": NAMES_PX}
     height = (HEIGHT_NARROW_PX if narrow else HEIGHT_PX) - margin["t"] - margin["b"]
-    width = NOMINAL_NARROW_PX if narrow else NOMINAL_PX
+    width = NOMINAL_NARROW_PX - NAMES_NARROW_PX if narrow else NOMINAL_PX - NAMES_PX
     (money, time) = rows(0.7, 0.3, gap=28 / height)
     if not priced:
         money, time = (0.999, 1.0), (0.0, 1.0)
     shapes: list[Part] = []
-    notes = [row_title("ms between two tokens of one user" if not narrow else "time between two tokens", time[1])]
+    notes = [row_title(time_title(curve, narrow=narrow), time[1])]
     if priced:
-        notes.append(row_title("USD per million tokens (answer)", money[1]))
+        notes.append(row_title("USD per million tokens" if narrow else money_title(curve), money[1]))
         shapes += [
             plot.dot(f"end {at}", filled=False, radius_px=5, xref="x", yref="y",
-                     xanchor=float(m.line.batch[-1]), yanchor=float(m.line.usd_per_mtok[-1]))
-            for at, m in enumerate(priced)
+                     xanchor=float(m.line.batch[-1]), yanchor=float(m.shown.usd_per_mtok[-1]))
+            for at, m in enumerate(priced) if m.ends_at_wall
         ]  # fmt: skip
         notes += _names(curve, family, priced, ends, width, (money[1] - money[0]) * height, narrow=narrow)
     limit = curve.case.scenario.max_tpot_s
-    if limit is not None and units.ms(limit) < most_ms:
+    if limit is not None and units.ms(limit) < most_ms:  # tinted where slower
         across = {"xref": "paper", "yref": "y3", "x0": 0, "x1": 1}
         at = units.ms(limit)
         shapes += [
@@ -149,10 +168,11 @@ def _layout(
             {**across, "type": "line", "y0": at, "y1": at,
              "line": {"color": theme.role("limit"), "dash": "dash", "width": 1.5}},
         ]  # fmt: skip
-        notes.append(
-            text(f"slower than {units.speed(units.tokens_per_s(limit))}", colour="limit", xref="paper", yref="y3",
-                 x=0, y=most_ms, xanchor="left", yanchor="top", xshift=6)
-        )  # fmt: skip
+        if not narrow:
+            notes.append(
+                text(f"slower than {units.speed(units.tokens_per_s(limit))}", colour="limit", xref="paper",
+                     yref="y3", x=0, y=most_ms, xanchor="left", yanchor="top", xshift=6)
+            )  # fmt: skip
     for name, axis in (("now", "y"), ("now in time", "y3")) if priced else (("now in time", "y3"),):
         where = {"xref": "x", "yref": axis, "xanchor": 1, "yanchor": 1}
         shapes += [
@@ -177,13 +197,13 @@ def _names(
     """Return the names at the lines' ends, moved down where two would touch."""
     found, boxes = [], []
     span = math.log(ends[1] / ends[0])
-    for member in sorted(members, key=lambda m: -float(m.line.usd_per_mtok[-1])):
-        usd, batch = float(member.line.usd_per_mtok[-1]), float(member.line.batch[-1])
+    for member in sorted(members, key=lambda m: -float(m.shown.usd_per_mtok[-1])):
+        usd, batch = float(member.shown.usd_per_mtok[-1]), float(member.line.batch[-1])
         words_ = name_of(family, member) if narrow else f"{name_of(family, member)} <b>{units.usd(usd)}</b>"
         x = math.log(batch) / math.log(curve.axis_max) * width
         y = math.log(ends[1] / usd) / span * height
         wide = len(words_.replace("<b>", "").replace("</b>", "")) * PX_PER_CHARACTER + 12
-        left = x + wide > width + 10
+        left = x + wide > width + (NAMES_NARROW_PX if narrow else NAMES_PX)
         low = x - wide if left else x
         top = y - (14 if left else 0)
         while any(abs(top - t) < LINE_PX and low < b and low + wide > a for a, b, t in boxes):
@@ -192,6 +212,6 @@ def _names(
         found.append(
             text(words_, colour="ink" if member.current else "series_1", xref="x", yref="y", x=math.log10(batch),
                  y=math.log10(usd), xanchor="right" if left else "left", yanchor="middle",
-                 xshift=-10 if left else 10, yshift=-(top - y))
+                 xshift=-10 if left else 10, yshift=-(top - y), bgcolor=theme.role("paper", 0.7), borderpad=0)
         )  # fmt: skip
     return found

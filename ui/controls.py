@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from costmodel import catalog, dtypes
+from costmodel.prompt_levers import CHUNKS
 from costmodel.scenario import MOST_BATCH, MOST_TOKENS, PRICE_BASES, PROFILES, SPLITS
 from ui import units
 
@@ -22,6 +23,8 @@ OWN_HARDWARE = "own"
 AS_PUBLISHED = "as-published"
 AS_STORED = "as-stored"
 AS_BUILT = "as-built"
+AS_ENGINE = "as-engine"
+"""Choice of the chunk box that leaves it to the engine."""
 GPU_CHOICES = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "72", "128", "256")
 KV_HEAD_CHOICES = (AS_BUILT, "1", "2", "4", "8", "16", "32", "64", "96", "128")
 ARITHMETIC_CHOICES = (AS_STORED, "bf16", "fp16", "fp8", "int8", "fp4", "fp32")
@@ -281,6 +284,8 @@ CONTROLS: tuple[Control, ...] = (
 PAGE_ROW: tuple[Control, ...] = (
     _choice("cnt", "", "Cost shown", "answer", ("answer", "all-in")),
     _choice("vary", "", "Vary", NOTHING, (NOTHING, *VARIED)),
+    _choice("pa_ch", "", "Chunk, tokens", AS_ENGINE, (AS_ENGINE, *map(str, CHUNKS))),
+    _choice("pa_dis", "", "Separate prompt GPUs", "off", ("off", "on")),
 )
 """Controls over the figure, of single pages."""
 

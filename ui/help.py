@@ -36,6 +36,8 @@ HELP = {
     "hwx": "The same figures as a text; the address holds it as `hwx`.",
     "cnt": "answer: decoding alone. all-in: the prompt's share on top.",
     "vary": "Draw a family of curves over one knob.",
+    "pa_ch": "Most prompt tokens of one step. `as-engine` is the engine's own; 0 runs each prompt in one.",
+    "pa_dis": "Prompts on copies of their own: no answer waits for another request's prompt.",
 }
 
 BASIS_WORDS = {

@@ -21,4 +21,11 @@ class Entry:
         return PAGES / f"{self.file}.py"
 
 
-LISTED = (Entry(group="Explore", file="cost_curve", title="Cost curve", address=""),)
+PLANNED = (
+    Entry(group="Explore", file="cost_curve", title="Cost curve", address=""),
+    Entry(group="Workload", file="prompt_answer", title="Prompt and answer", address="prefill-decode"),
+    Entry(group="Understand", file="accuracy", title="Accuracy and sources", address="accuracy"),
+)
+"""Every page, in the order of the bar."""
+
+LISTED = tuple(entry for entry in PLANNED if entry.path.exists())

@@ -84,6 +84,15 @@ def draw_page_row(page: str) -> None:
             )  # fmt: skip
         with _named(CONTROL["vary"].label):
             widget("vary", persist_state="session", width=150, label_visibility="collapsed")
+    elif page == "prefill-decode":
+        with _named(CONTROL["pa_ch"].label):
+            widget("pa_ch", persist_state="session", width=130, label_visibility="collapsed")
+        with _named(CONTROL["pa_dis"].label):
+            control = CONTROL["pa_dis"]
+            st.segmented_control(
+                control.label, control.options, default=str(control.default), required=True, key="pa_dis",
+                bind="query-params", persist_state="session", label_visibility="collapsed", help=words.HELP["pa_dis"],
+            )  # fmt: skip
 
 
 def _named(label: str) -> DeltaGenerator:

@@ -19,13 +19,15 @@ EXAMPLE_CONFIG = "config.json"
 """File name that stands in commands for a config given in the session."""
 
 
-def offer(*, answer: str, table: Callable[[], str] | None = None, name: str = "figure", command: str = "") -> None:
+def offer(
+    *, answer: str = "", table: Callable[[], str] | None = None, name: str = "figure", command: str = ""
+) -> None:
     """Say what a page has to share; the page calls it once a run.
 
     Parameters
     ----------
     answer : str
-        The answer sentence; `**bold**` is its only markup.
+        What a picture says on top, where it isn't the page's answer; `**bold**` is its only markup.
     table : callable, optional
         Returns the plotted rows as CSV; called only when somebody asks for them.
     name : str
@@ -56,8 +58,7 @@ def draw() -> None:
     }  # fmt: skip
     scenario = state.current()
     link = page_link(scenario)
-    plain = given["answer"].replace("**", "")
-    sentence = " ".join(part for part in (plain, f"{scenario_line(scenario)}.", link) if part)
+    sentence = f"{scenario_line(scenario)}. {link}"  # the browser puts the answer before it
     actions = [
         bridge.Action(name="link", label="Copy link", does="copy", text=link),
         bridge.Action(name="sentence", label="Copy sentence", does="copy", text=sentence),

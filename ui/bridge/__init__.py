@@ -42,7 +42,8 @@ def draw(
     actions : sequence of Action
         The buttons, in order.
     answer, foot : str and sequence of str
-        What a saved picture says above and below the figure; `**bold**` is the only markup.
+        What a saved picture says above and below the figure; `**bold**` is the only markup. Without
+        an answer the page's own is taken, as the batch slider left it.
     name : str
         File name of a saved picture, without its ending.
     """

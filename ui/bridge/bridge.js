@@ -34,7 +34,8 @@ function marked(text) {
 
 function wrapped(text, most) {
   const lines = [""];
-  for (const word of text.split(" ")) {
+  const pieces = text.split(" ").flatMap((word) => word.match(new RegExp(`.{1,${most}}`, "g")) ?? []);
+  for (const word of pieces) {
     const last = lines.at(-1);
     if (last && (last + word).replaceAll("**", "").length >= most) lines.push(word);
     else lines[lines.length - 1] = last ? `${last} ${word}` : word;
@@ -75,24 +76,34 @@ export function captioned(figure, captions, width, height, colours) {
   return { data: figure.data, layout };
 }
 
-function colours() {
-  const style = getComputedStyle(document.body);
+// Streamlit hands its theme to components as variables; a popover lies outside the page's own scheme.
+function colours(element) {
   const probe = document.createElement("span");
-  document.body.append(probe);
-  const of = (name, fallback) => {
-    probe.style.color = `var(--${name}, ${fallback})`;
+  element.append(probe);
+  const of = (name) => {
+    probe.style.color = `var(--st-${name})`;
     return getComputedStyle(probe).color;
   };
-  const found = { ink: of("ink", style.color), muted: of("muted", style.color), paper: of("paper", "#fff") };
+  const [ink, paper] = [of("text-color"), of("background-color")];
   probe.remove();
-  return found;
+  const dark = paper.match(/[\d.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 384;
+  return { ink, paper, muted: dark ? "#9AA4AF" : "#57606A" };
 }
 
-async function picture(format, captions, name) {
+// The answer as it stands on the page now, the batch slider's last move included.
+function liveAnswer() {
+  const shown = document.querySelector(".answer");
+  if (!shown) return "";
+  return [...shown.childNodes]
+    .map((node) => (node.nodeName === "B" ? `**${node.textContent}**` : node.textContent)).join("").trim();
+}
+
+async function picture(format, captions, name, element) {
   const shown = graph();
   if (!shown?.layout || !window.Plotly) return "no figure here";
   const { width, height } = shown.getBoundingClientRect();
-  const figure = captioned(shown, captions, Math.round(width), Math.round(height), colours());
+  const told = { ...captions, answer: captions.answer || liveAnswer() };
+  const figure = captioned(shown, told, Math.round(width), Math.round(height), colours(element));
   await window.Plotly.downloadImage(figure, {
     format, filename: name, scale: 2, width: figure.layout.width, height: figure.layout.height,
   });
@@ -145,8 +156,9 @@ export default function ({ data, parentElement }) {
     if (action.hint) button.title = action.hint;
     button.addEventListener("click", async () => {
       if (action.does === "sidebar") return openSidebar();
-      const said = action.does === "copy" ? await copy(action.text)
-        : await picture(action.text, data.captions, data.name);
+      const answer = (data.captions.answer || liveAnswer()).replaceAll("**", "");
+      const said = action.does === "picture" ? await picture(action.text, data.captions, data.name, box)
+        : await copy(action.name === "sentence" && answer ? `${answer} ${action.text}` : action.text);
       button.textContent = `${action.label}: ${said}`;
       setTimeout(() => { button.textContent = action.label; }, 2000);
     });

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import blocks, folds, frame, plot, priceline, state, states, words
+from ui import blocks, folds, frame, plot, priceline, share, state, states, tables, words
 from ui.charts import cost_curve, live, vary
 
 curve = blocks.shown(states.curve(), state.cost_shown(), state.varied())
@@ -32,6 +32,7 @@ elif curve is not None:
     plot.draw(
         figure, key="cost_curve", live=live.live(curve), stamp=live.stamp(curve), on_batch=state.set_batch
     )
+    share.offer(table=lambda: tables.to_csv(tables.plotted(curve)), name="cost-curve", command="knee")
     if not frame.bare():
         blocks.under_figure(curve, now, said)
         blocks.metrics(curve, now)

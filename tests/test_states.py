@@ -89,7 +89,8 @@ def test_more_gpus_than_the_link_joins_is_an_error_with_a_way_back():
 
 def test_price_line_has_every_part_and_adds_up():
     line = priceline.line(curve_of())
-    money = [float(word.strip("$*")) for word in line.split() if word.strip("*").startswith("$")]
+    total = line.split(" · ")[0]
+    money = [float(word.strip("$*")) for word in total.split() if word.strip("*").startswith("$")]
 
     assert money[0] == pytest.approx(money[1] + money[2])
     for part in ("All-in **$", "per Mtok out = answer $", "per 1,000 requests", "tok/s each", "first token",
@@ -112,3 +113,9 @@ def test_price_line_without_a_price_says_why_and_without_limits_too():
 
     assert priceline.line(offline).endswith("no limits")
     assert priceline.line(at_wall).endswith("offline: no limits, batch at the wall")
+
+
+def test_price_line_is_the_same_whichever_cost_the_figure_shows():
+    scenario = state.default()
+
+    assert priceline.line(cost_curve(scenario, cost="all-in")) == priceline.line(cost_curve(scenario))

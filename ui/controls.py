@@ -286,6 +286,18 @@ PAGE_ROW: tuple[Control, ...] = (
     _choice("vary", "", "Vary", NOTHING, (NOTHING, *VARIED)),
     _choice("pa_ch", "", "Chunk, tokens", AS_ENGINE, (AS_ENGINE, *map(str, CHUNKS))),
     _choice("pa_dis", "", "Separate prompt GPUs", "off", ("off", "on")),
+    _choice("le_tab", "", "View", "lever by lever", ("gap", "lever by lever", "combine")),
+    _choice("le_td", "", "Today", "the engine", ("the engine", "a naive stack", "what we pay")),
+    _number("le_pay", "", "We pay, $ per Mtok out", 1.4, 0.001, 100_000, 0.1, whole=False),
+    _number("le_fx", "", "Kernel time removed, %", 50, 0, 90, 10),
+    _number("le_mt", "", "Million tokens out a month", 1000, 1, 10_000_000, 100),
+    Control(key="le_set", field="", label="Levers pulled together, in order", default=""),
+    _number("ys_p", "", "We pay, $ per million", 1.4, 0.001, 100_000, 0.1, whole=False),
+    _choice("ys_u", "", "Of", "output", ("output", "input and output", "machines")),
+    _number("ys_g", "", "GPUs", 4, 1, 100_000),
+    _number("ys_h", "", "$ per GPU-hour", 3.99, 0.001, 100_000, 0.1, whole=False),
+    _number("ys_t", "", "Million tokens a day", 250, 0.001, 1_000_000_000, 10, whole=False),
+    *(Control(key=f"p{i}", field="", label=f"Pin {letter}", default="") for i, letter in enumerate("ABCD", 1)),
 )
 """Controls over the figure, of single pages."""
 

@@ -21,6 +21,7 @@ PRESENT = "present"
 
 LOOKS = """
 .st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:999990}
+.st-key-unseen_pins,.st-key-unseen_set{display:none}
 .scenario-line{font-size:.875rem;color:var(--muted);margin:.25rem 0 0}
 """
 BARE = """
@@ -79,7 +80,7 @@ def looks() -> None:
 
 def corner() -> DeltaGenerator:
     """Return the place at the right end of the bar on top."""
-    return st.container(key="corner")
+    return st.container(key="corner", horizontal=True, gap="xsmall", width="content")
 
 
 def foot(*, summary: str, scenario_line: str, link: str) -> None:

@@ -37,6 +37,15 @@ HELP = {
     "cnt": "answer: decoding alone. all-in: the prompt's share on top.",
     "vary": "Draw a family of curves over one knob.",
     "pa_ch": "Most prompt tokens of one step. `as-engine` is the engine's own; 0 runs each prompt in one.",
+    "le_td": "The engine as calibrated; a naive stack (static batches, contiguous cache, no reuse, eager "
+    "kernels); or what you pay.",
+    "le_pay": "All-in, per million output tokens.",
+    "le_fx": "Share of kernels' fixed time that CUDA graphs and fused kernels remove.",
+    "le_mt": "Your traffic: what a saving is worth in a month.",
+    "le_set": "Names of levers, in order.",
+    "ys_p": "The bill over the tokens.",
+    "ys_u": "Of output tokens alone, of input and output together, or worked out from machines.",
+    **{f"p{i}": "A pinned scenario: what differs from the defaults." for i in range(1, 5)},
     "pa_dis": "Prompts on copies of their own: no answer waits for another request's prompt.",
 }
 

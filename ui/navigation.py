@@ -14,6 +14,8 @@ class Entry:
     file: str
     title: str
     address: str
+    hidden: bool = False
+    """Whether the page has an address but no place in the bar: another name of a listed page."""
 
     @property
     def path(self) -> Path:
@@ -23,7 +25,11 @@ class Entry:
 
 PLANNED = (
     Entry(group="Explore", file="cost_curve", title="Cost curve", address=""),
+    Entry(group="Explore", file="levers", title="Levers", address="levers"),
+    Entry(group="Explore", file="compare", title="Compare", address="compare"),
+    Entry(group="Explore", file="compare", title="One or many", address="one-or-many", hidden=True),
     Entry(group="Workload", file="prompt_answer", title="Prompt and answer", address="prefill-decode"),
+    Entry(group="Decide", file="your_stack", title="Your stack", address="your-stack"),
     Entry(group="Understand", file="accuracy", title="Accuracy and sources", address="accuracy"),
 )
 """Every page, in the order of the bar."""

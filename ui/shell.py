@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import address, frame, navigation, share, sidebar, theme
+from ui import address, frame, navigation, pins, share, sidebar, theme
 
 st.set_page_config(
     page_title="Inference cost",
@@ -21,7 +21,10 @@ address.clean()
 
 groups: dict[str, list[st.Page]] = {}
 for entry in navigation.LISTED:
-    page = st.Page(entry.path, title=entry.title, url_path=entry.address, default=not entry.address)
+    page = st.Page(
+        entry.path, title=entry.title, url_path=entry.address, default=not entry.address,
+        visibility="hidden" if entry.hidden else "visible",
+    )  # fmt: skip
     groups.setdefault(entry.group, []).append(page)
 
 page = st.navigation(groups, position="top")
@@ -35,5 +38,6 @@ with st.container(horizontal=True, vertical_alignment="center", key="page_row"):
 share.forget()
 page.run()
 with shared:
+    pins.button()
     share.popover()
 share.foot()

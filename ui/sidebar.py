@@ -50,6 +50,7 @@ def draw() -> None:
         _price()
         with st.popover("More", width="stretch", icon=":material/tune:"):
             _more()
+        _pins()
 
 
 def _group(name: str) -> None:
@@ -91,8 +92,46 @@ def draw_page_row(page: str) -> None:
             control = CONTROL["pa_dis"]
             st.segmented_control(
                 control.label, control.options, default=str(control.default), required=True, key="pa_dis",
-                bind="query-params", persist_state="session", label_visibility="collapsed", help=words.HELP["pa_dis"],
+                bind="query-params", persist_state="session", label_visibility="collapsed",
+                help=words.HELP["pa_dis"],
             )  # fmt: skip
+
+
+    elif page == "levers":
+        _segmented("le_tab")
+        _boxed("le_td", width=150)
+        if state.value("le_td") == "what we pay":
+            _boxed("le_pay", width=110)
+        _boxed("le_fx", width=100)
+        _boxed("le_mt", width=130)
+        with st.container(key="unseen_set"):
+            widget("le_set", persist_state="session")
+    elif page == "your-stack":
+        _boxed("ys_u", width=160)
+        for key in ("ys_g", "ys_h", "ys_t") if state.value("ys_u") == "machines" else ("ys_p",):
+            _boxed(key, width=120)
+
+
+def _pins() -> None:
+    """Draw what holds the pinned scenarios, unseen: a widget keeps its value in the address on every page."""
+    with st.container(key="unseen_pins"):
+        for key in ("p1", "p2", "p3", "p4"):
+            widget(key)
+
+
+def _segmented(key: str) -> None:
+    """Draw a list as a row of buttons, without its name."""
+    control = CONTROL[key]
+    st.segmented_control(
+        control.label, control.options, default=str(control.default), required=True, key=key,
+        bind="query-params", persist_state="session", label_visibility="collapsed", format_func=str.capitalize,
+    )  # fmt: skip
+
+
+def _boxed(key: str, *, width: int) -> None:
+    """Draw a control of the page row with its name to the left."""
+    with _named(CONTROL[key].label):
+        widget(key, persist_state="session", width=width, label_visibility="collapsed")
 
 
 def _named(label: str) -> DeltaGenerator:

@@ -17,7 +17,7 @@ from costmodel import catalog, custom
 from costmodel.errors import InputError, nearest, quoted
 from costmodel.prices import day
 from ui import state, units
-from ui.controls import CONTROL, CONTROLS, OWN_HARDWARE, BadValue, Control, Value
+from ui.controls import CONTROL, CONTROLS, OWN_HARDWARE, SPELLINGS, BadValue, Control, Value
 
 VERSION = "v"
 DEFAULTS_VERSION = 1
@@ -89,7 +89,7 @@ def check(params: Mapping[str, Sequence[str]]) -> tuple[list[Finding], dict[str,
 
 
 def _finding(control: Control, text: str) -> Finding:
-    near = tuple(nearest(text[:_SHOWN], control.options)) if control.key in ("m", "hw", "w", "kv") else ()
+    near = tuple(nearest(text[:_SHOWN], control.options)) if control.key in SPELLINGS else ()
     return Finding(control.key, shown(text), control.rule(), default_words(control), near)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from costmodel import catalog, dtypes
+from costmodel import catalog, classes, dtypes
 from costmodel.prompt_levers import CHUNKS
 from costmodel.scenario import MOST_BATCH, MOST_TOKENS, PRICE_BASES, PROFILES, SPLITS
 from ui import units
@@ -28,7 +28,6 @@ AS_ENGINE = "as-engine"
 GPU_CHOICES = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "72", "128", "256")
 KV_HEAD_CHOICES = (AS_BUILT, "1", "2", "4", "8", "16", "32", "64", "96", "128")
 ARITHMETIC_CHOICES = (AS_STORED, "bf16", "fp16", "fp8", "int8", "fp4", "fp32")
-ENGINES = ("vllm", "sglang", "trtllm")
 NOTHING = "nothing"
 VARIED = {
     "GPUs": "g", "weights": "w", "cache": "kv", "context": "ctx", "KV heads": "h", "accelerator": "hw",
@@ -178,6 +177,14 @@ def _varied(text: str, options: tuple[str, ...]) -> str | None:
     return next((word for word, key in VARIED.items() if key == text), None) or _exact(text, options)
 
 
+def _engine_name(text: str, options: tuple[str, ...]) -> str | None:
+    try:
+        name = classes.engine(text)
+    except ValueError:
+        return None
+    return name if name in options else None
+
+
 def _kv_name(text: str, options: tuple[str, ...]) -> str | None:
     try:
         return dtypes.kv_dtype(text)
@@ -190,6 +197,7 @@ SPELLINGS: Mapping[str, Callable[[str, tuple[str, ...]], str | None]] = {
     "hw": _hardware_name,
     "w": _dtype_name,
     "kv": _kv_name,
+    "eng": _engine_name,
     "vary": _varied,
 }
 """Lists in which a choice has several names."""
@@ -198,6 +206,7 @@ RULES = {
     "m": "a known model",
     "hw": "a known accelerator",
     "w": "a known dtype",
+    "eng": "a known engine",
 }
 """Rules of lists that are too long to print."""
 
@@ -205,6 +214,11 @@ RULES = {
 @cache
 def _models() -> tuple[str, ...]:
     return (*(entry.short for entry in catalog.models()), OWN_MODEL)
+
+
+@cache
+def _engines() -> tuple[str, ...]:
+    return tuple(classes.engines())
 
 
 @cache
@@ -273,7 +287,7 @@ CONTROLS: tuple[Control, ...] = (
     _choice("ar", "arithmetic", "Multiply in", AS_STORED, ARITHMETIC_CHOICES, **_unless(AS_STORED)),
     _choice("split", "split", "Split over GPUs", "tensor", SPLITS),
     _percent("busy", "busy", "Busy share, %", 100.0, low=1.0),
-    _choice("eng", "engine", "Engine", "vllm", ENGINES),
+    _choice("eng", "engine", "Engine", "vllm", _engines),
     _choice("prof", "profile", "Profile", "calibrated", PROFILES),
     _number("sd", "spec_tokens", "Speculative tokens", 0, 0, 8),
     _percent("sa", "spec_acceptance", "Acceptance, %", 70.0),

@@ -121,7 +121,7 @@ def draw_fixes(curve: CostCurve) -> None:
         return
     with st.container(horizontal=True, key="fixes"):
         for at, fix in enumerate(found):
-            st.button(_fix_label(fix), key=f"fix_{at}", on_click=state.apply, args=(fix.changes,))
+            st.button(_fix_label(fix), key=f"fix_{at}", on_click=state.apply, args=(fix.changes,), wrap=True)
 
 
 def _fix_label(fix: Fix) -> str:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from costmodel import serve
 from costmodel.curve import CostCurve, Stops
+from costmodel.prompt_share import Request
 from ui import plot, units
 
 SLOT = "price"
@@ -21,21 +22,26 @@ def lines(curve: CostCurve) -> list[str]:
     return _lines(curve, curve.ticks)
 
 
-def draw(curve: CostCurve) -> None:
-    """Put the price line on the page; it follows the batch slider where there is one."""
-    st.html(plot.slot(SLOT, line(curve), tag="p", style="price"))
+def draw(curve: CostCurve, request: Request | None = None) -> None:
+    """Put the price line on the page; it follows the batch slider where there is one.
+
+    `request` replaces what the scenario alone says, on a page whose own controls change the serving.
+    """
+    words = line(curve) if request is None else _lines(curve, curve.now, request)[0]
+    st.html(plot.slot(SLOT, words, tag="p", style="price"))
 
 
-def _lines(curve: CostCurve, stops: Stops) -> list[str]:
+def _lines(curve: CostCurve, stops: Stops, request: Request | None = None) -> list[str]:
     """Return the lines at batches; a batch past the wall shows the figures of the wall."""
     case, scenario = curve.case, curve.case.scenario
-    served = serve.at_batch(case, batch=stops.at.batch)
+    served = serve.at_batch(case, batch=stops.at.batch) if request is None else request.served
+    decoding = stops.at.usd_per_mtok if request is None else np.asarray([request.usd_per_mtok_answer])
     low, high = served.low, served.high
     speed = np.where(np.isnan(served.tpot_s), stops.at.step_time_s, served.tpot_s)
     wall, busy = _wall(curve), f"{units.share(scenario.busy)} busy"
     found = []
     for i, batch in enumerate(stops.chosen):
-        total, answer, prompt = units.usd_sum(float(served.usd_per_mtok[i]), float(stops.at.usd_per_mtok[i]))
+        total, answer, prompt = units.usd_sum(float(served.usd_per_mtok[i]), float(decoding[i]))
         parts = [f"All-in **{total}** per Mtok out = answer {answer} + prompt {prompt}"]
         if not curve.priced:
             parts = [f"No price: {case.price_reasons[0]}"]

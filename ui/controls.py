@@ -12,8 +12,10 @@ from functools import cache
 from typing import Any
 
 from costmodel import catalog, classes, dtypes
+from costmodel.pareto import AXES
 from costmodel.prompt_levers import CHUNKS
 from costmodel.scenario import MOST_BATCH, MOST_TOKENS, PRICE_BASES, PROFILES, SPLITS
+from costmodel.where import KINDS, ORDERS
 from ui import units
 
 OWN_MODEL = "own-config"
@@ -28,12 +30,13 @@ AS_ENGINE = "as-engine"
 GPU_CHOICES = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "72", "128", "256")
 KV_HEAD_CHOICES = (AS_BUILT, "1", "2", "4", "8", "16", "32", "64", "96", "128")
 ARITHMETIC_CHOICES = (AS_STORED, "bf16", "fp16", "fp8", "int8", "fp4", "fp32")
+EIGHT_BITS, FOUR_BITS = "8 bits or more", "4 bits too"
 NOTHING = "nothing"
 VARIED = {
     "GPUs": "g", "weights": "w", "cache": "kv", "context": "ctx", "KV heads": "h", "accelerator": "hw",
 }  # fmt: skip
 """Choices of the box "Vary" and the keys they stand for; an address may hold either."""
-MAX_TEXT = 400
+MAX_TEXT = 150
 """The longest text that an address may hold for one key."""
 
 Value = int | float | str | None
@@ -311,6 +314,15 @@ PAGE_ROW: tuple[Control, ...] = (
     _number("ys_g", "", "GPUs", 4, 1, 100_000),
     _number("ys_h", "", "$ per GPU-hour", 3.99, 0.001, 100_000, 0.1, whole=False),
     _number("ys_t", "", "Million tokens a day", 250, 0.001, 1_000_000_000, 10, whole=False),
+    _number("bud", "", "Budget, $ per Mtok", None, 0.001, 1_000_000, 0.1, whole=False),
+    _choice("q4", "", "Weights allowed", EIGHT_BITS, (EIGHT_BITS, FOUR_BITS)),
+    _choice("fr_x", "", "Across", "speed", tuple(AXES)),
+    _choice("fr_y", "", "Up", "all-in", tuple(AXES)),
+    _choice("fr_u", "", "Speed in", "tokens", ("tokens", "words")),
+    _number("fr_us", "", "Users at once", None, 1, 1_000_000_000, 10),
+    Control(key="fr_hw", field="", label="Accelerators compared", default=""),
+    _choice("wr_k", "", "Show", "all", ("all", *KINDS)),
+    _choice("wr_o", "", "Order", ORDERS[0], ORDERS),
     *(Control(key=f"p{i}", field="", label=f"Pin {letter}", default="") for i, letter in enumerate("ABCD", 1)),
 )
 """Controls over the figure, of single pages."""

@@ -82,7 +82,7 @@ def scenario_of(values: Mapping[str, Value], *, own_config: str = "") -> tuple[S
     return _resolved(tuple((c.key, values.get(c.key, c.default)) for c in CONTROLS), own_config)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _resolved(pairs: tuple[tuple[str, Value], ...], own_config: str) -> tuple[Scenario, tuple[str, ...]]:
     typed = dict(pairs)
     said: list[str] = []
@@ -120,7 +120,7 @@ def _model(name: str) -> Model | None:
         return None
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def heads_fixed(model: str) -> bool:
     """Return whether a model keeps latents or states, not keys and values by head.
 

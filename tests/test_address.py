@@ -42,6 +42,7 @@ def said(at):
         ({"hw": "h100"}, "`hw=h100` isn't a known accelerator; using h100-sxm."),
         ({"busy": "0"}, "`busy=0` isn't a number from 1 to 100; using 100."),
         ({"hwx": "bw=1"}, "isn't an accelerator in the form"),
+        ({"hwx": f"name={'a' * 200};bw=3e12;cap=8e10;bf16=1e15"}, "isn't a text of at most 150 characters"),
         ({"cnt": "none"}, "`cnt=none` isn't one of answer, all-in; using answer."),
     ],
 )

@@ -36,7 +36,7 @@ VARIED = {
     "GPUs": "g", "weights": "w", "cache": "kv", "context": "ctx", "KV heads": "h", "accelerator": "hw",
 }  # fmt: skip
 """Choices of the box "Vary" and the keys they stand for; an address may hold either."""
-MAX_TEXT = 150
+MAX_TEXT = 400
 """The longest text that an address may hold for one key."""
 
 Value = int | float | str | None
@@ -66,6 +66,8 @@ class Control:
     whole: bool = True
     listed: Callable[[], tuple[str, ...]] | None = None
     """The choices of a list; None for a number, or a text where there is no bound either."""
+    longest: int = MAX_TEXT
+    """Characters that a text may have."""
     to_engine: Callable[[Any], Any] = _same
     from_engine: Callable[[Any], Any] = _same
 
@@ -86,7 +88,7 @@ class Control:
         ('a whole number from 1 to 65,536', 'one of bf16, fp16, fp8, int8, nvfp4, q8_0, q4_0, fp32')
         """
         if self.is_text:
-            return f"a text of at most {MAX_TEXT} characters"
+            return f"a text of at most {self.longest} characters"
         if not self.options:
             kind = "a whole number" if self.whole else "a number"
             return f"{kind} from {self.low:,g} to {self._high_text()}"
@@ -107,7 +109,7 @@ class Control:
         (64, 2.5, 'fp8')
         """
         if self.is_text:
-            if len(text) > MAX_TEXT:
+            if len(text) > self.longest:
                 raise BadValue(text)
             return text
         if self.options:
@@ -275,7 +277,7 @@ CONTROLS: tuple[Control, ...] = (
     ),
     _choice("m", "model", "Model", "llama-3.1-70b", _models),
     _choice("hw", "hardware", "Accelerator", "h100-sxm", _hardware),
-    Control(key="hwx", field="", label="Your own accelerator, as text", default=""),
+    Control(key="hwx", field="", label="Your own accelerator, as text", default="", longest=150),
     _choice("g", "tp", "GPUs per copy", "4", GPU_CHOICES, to_engine=int, from_engine=str),
     _choice("w", "weights", "Weights in", "fp8", (AS_PUBLISHED, *dtypes.WEIGHT_DTYPES), **_unless(AS_PUBLISHED)),
     _choice("kv", "kv", "KV cache in", "bf16", dtypes.KV_DTYPES),
@@ -303,11 +305,11 @@ PAGE_ROW: tuple[Control, ...] = (
     _choice("vary", "", "Vary", NOTHING, (NOTHING, *VARIED)),
     _choice("pa_ch", "", "Chunk, tokens", AS_ENGINE, (AS_ENGINE, *map(str, CHUNKS))),
     _choice("pa_dis", "", "Separate prompt GPUs", "off", ("off", "on")),
-    _choice("le_tab", "", "View", "lever by lever", ("gap", "lever by lever", "combine")),
+    _choice("le_tab", "", "View", "Lever by lever", ("Gap", "Lever by lever", "Combine")),
     _choice("le_td", "", "Today", "the engine", ("the engine", "a naive stack", "what we pay")),
     _number("le_pay", "", "We pay, $ per Mtok out", 1.4, 0.001, 100_000, 0.1, whole=False),
-    _number("le_fx", "", "Kernel time removed, %", 50, 0, 90, 10),
-    _number("le_mt", "", "Million tokens out a month", 1000, 1, 10_000_000, 100),
+    _number("le_fx", "", "Kernel time off, %", 50, 0, 90, 10),
+    _number("le_mt", "", "Tokens a month, M", 1000, 1, 10_000_000, 100),
     Control(key="le_set", field="", label="Levers pulled together, in order", default=""),
     _number("ys_p", "", "We pay, $ per million", 1.4, 0.001, 100_000, 0.1, whole=False),
     _choice("ys_u", "", "Of", "output", ("output", "input and output", "machines")),

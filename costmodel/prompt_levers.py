@@ -73,7 +73,8 @@ def _varied(case: Case, knob: FloatArray, *, batch: float, work: Workload, chunk
         knob=knob,
         ttft_s=times.ttft_s,
         tpot_s=times.tpot_s,
-        gap_s=np.where(mixes, np.maximum(mixed_s, step_s), step_s + alone_s),
+        # Where every step carries a chunk, the longest gap is the mean one.
+        gap_s=np.fmax(np.where(mixes, np.maximum(mixed_s, step_s), step_s + alone_s), times.tpot_s),
         usd_per_mtok=usd_per_mtok(
             time_per_token_s=1 / (times.requests_per_s * work.output),
             usd_per_gpu_hour=case.usd_per_gpu_hour,

@@ -29,8 +29,9 @@ min-width:2px;box-sizing:border-box;box-shadow:inset -1px 0 var(--paper)}
 .request .p{background:var(--weights);color:var(--on-weights)}
 .request .a{background:var(--fixed);color:var(--on-fixed)}
 .request .thin{padding:0}
+@media (max-width:900px){.request{grid-template-columns:1fr;gap:.1rem}}
 """
-NAMED_FROM = 0.16
+NAMED_FROM = 0.24
 """A part of a bar at least this wide carries its words; the keys under the bars carry all of them."""
 MOST_MAP_TOKENS = float(MOST_TOKENS) / 10
 
@@ -58,13 +59,14 @@ def shown(curve: CostCurve) -> Shown:
 def _shown(own: Case, batch: float, chunk: int | None, separate: bool) -> Shown:
     case = prompt_share.with_chunk(own, chunk)
     inputs, outputs = chart.axes(case.scenario)
-    how: dict[str, Any] = {"batch": batch, "separate": separate}
+    # Elsewhere on the map so many may fit as were asked for, though fewer do here.
+    how: dict[str, Any] = {"batch": float(case.scenario.batch), "separate": separate}
     return Shown(
         case=case,
         batch=batch,
         chunk=chunk,
         separate=separate,
-        request=prompt_share.request(case, **how),
+        request=prompt_share.request(case, batch=batch, separate=separate),
         map=prompt_share.share_map(case, input_tokens=inputs, output_tokens=outputs, **how),
         half_tokens=prompt_share.half_at(case, most_tokens=MOST_MAP_TOKENS, **how),
     )
@@ -82,14 +84,13 @@ def bars(found: Shown) -> None:
     """Draw one request as two bars: what it costs, and how long it takes."""
     request = found.request
     known = not np.isnan(request.usd_per_request)
-    money = (units.usd(request.usd_prompt), units.usd(request.usd_answer)) if known else ("", "")
-    whole = f"Cost of a request, {units.usd(request.usd_per_request)}" if known else "GPU time of a request"
+    whole, money = words_prompt.per_requests(request) if known else ("GPU time of a request", ("", ""))
     time = (units.duration(request.prompt_s), units.duration(request.answer_s))
     took = f"Time of a request, {units.duration(request.prompt_s + request.answer_s)}"
     prompt, answer = (words_prompt.percent(s) for s in (request.prompt_share, 1 - request.prompt_share))
     said = (
-        f"One request: prompt {prompt} of the cost {money[0]}, first token after {time[0]}, "
-        f"answer {money[1]} over {time[1]}."
+        f"{whole}: prompt {prompt} {money[0]}, answer {answer} {money[1]}. {took}: first token after {time[0]}, "
+        f"answer over {time[1]}."
     )
     st.html(
         f'<div class="request" role="img" aria-label="{html.escape(said)}">'

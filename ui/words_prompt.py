@@ -13,6 +13,9 @@ APART = (
     "Prompt copies are of the same accelerators and kept 80 % busy; the cache of a prompt crosses the link "
     "before its first token."
 )
+REQUESTS = (1, 100, 1_000, 10_000, 1_000_000)
+LEAST_USD = 1.0
+"""Money is told for the fewest of those requests that cost so much."""
 CLOSE = 0.03
 """Costs that differ by less are called the same."""
 
@@ -51,6 +54,14 @@ def prices(request: Request) -> str:
         f"A million prompt tokens cost {units.usd(request.usd_per_mtok_input)}, "
         f"a million answer tokens {units.usd(request.usd_per_mtok_answer)}."
     )
+
+
+def per_requests(request: Request) -> tuple[str, tuple[str, str]]:
+    """Return what so many requests cost that it is a sum people know, and its two parts."""
+    many = next((n for n in REQUESTS if n * request.usd_per_request >= LEAST_USD), REQUESTS[-1])
+    total, answer_, prompt = units.usd_sum(many * request.usd_per_request, many * request.usd_answer)
+    what = "a request" if many == 1 else f"{units.count(many)} requests"
+    return f"Cost of {what}, {total}", (prompt, answer_)
 
 
 def half(request: Request, half_tokens: float | None) -> str:

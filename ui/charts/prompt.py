@@ -13,10 +13,12 @@ from ui.charts.frame import SMALL_PX, Part, row_title, text
 HEIGHT_PX, HEIGHT_NARROW_PX = 430, 360
 MARGIN = {"l": 66, "r": 18, "t": 34, "b": 48}
 MARGIN_NARROW = {"l": 48, "r": 10, "t": 34, "b": 48}
-OPACITY = (0.07, 0.22, 0.42, 0.64, 1.0)
+OPACITY = (0.07, 0.2, 0.36, 0.55, 1.0)
 """Of the five steps; one hue, so that more colour is more prompt."""
 STEPS = ("under 20 %", "20–40 %", "40–60 %", "60–80 %", "over 80 %")
 MIDDLES = (0.1, 0.3, 0.5, 0.7, 0.9)
+ASPECT = 2.3
+"""Width over height of the plotted area: distances are weighed as the eye sees them."""
 CELLS = 49
 """Along each axis."""
 USUAL_INPUT, USUAL_OUTPUT = (100.0, 100_000.0), (10.0, 10_000.0)
@@ -79,8 +81,8 @@ def picked(found: ShareMap, code: int) -> dict[str, float]:
 
 
 def _layout(found: ShareMap, scenario: Scenario, share: float, *, narrow: bool) -> Part:
-    notes = [row_title("share of a request’s cost that is its prompt", 1.0), *_steps(found, narrow=narrow)]
-    notes += _half(found)
+    notes = [row_title("share of a request’s cost that is its prompt", 1.0)]
+    notes += [*_steps(found, scenario, narrow=narrow), *_half(found)]
     shapes: list[Part] = []
     if not narrow:
         marks, names = _workloads(found, scenario)
@@ -129,30 +131,40 @@ def _tokens(value: float) -> str:
     return f"{value:,.0f}" if value < 10_000 else f"{value / 1000:,.0f}k"
 
 
-def _steps(found: ShareMap, *, narrow: bool) -> list[Part]:
-    """Return the names of the steps, each where its share is met on the falling diagonal."""
-    size = found.share.shape[0]
-    along = np.linspace(0.06, 0.94, 120)
-    row = np.round((1 - along) * (size - 1)).astype(int)
-    column = np.round(along * (found.share.shape[1] - 1)).astype(int)
-    share = found.share[row, column]
-    known = np.isfinite(share)
-    if not known.any():
-        return []
-    step = np.minimum(np.nan_to_num(share) * 5, 4).astype(int)
+def _steps(found: ShareMap, scenario: Scenario, *, narrow: bool) -> list[Part]:
+    """Return the names of the steps, each at its middle, as far as can be from everything else.
+
+    The middle step has none: the line of one half runs through it, with its name.
+    """
+    taken = [(scenario.input_tokens, scenario.output_tokens)]
+    if not narrow:
+        taken += [(w.input_tokens * 1.7, w.output_tokens) for w in WORKLOADS]
+    x, y = _unit(found.input_tokens), _unit(found.output_tokens)
+    log_in, log_out = np.log(found.input_tokens), np.log(found.output_tokens)
+    marks = np.asarray([
+        (np.interp(math.log(i), log_in, x), np.interp(math.log(o), log_out, y)) for i, o in taken
+    ])  # fmt: skip
     notes = []
     for at, middle in enumerate(MIDDLES):
-        here = np.flatnonzero(known & (step == at))
-        if here.size < 4:
+        rows_, columns = np.nonzero(np.abs(np.nan_to_num(found.share, nan=9.0) - middle) < 0.06)
+        inside = (x[columns] > 0.07) & (x[columns] < 0.9) & (y[rows_] > 0.06) & (y[rows_] < 0.93)
+        rows_, columns = rows_[inside], columns[inside]
+        if at == len(MIDDLES) // 2 or rows_.size == 0:
             continue
-        best = int(here[np.argmin(np.abs(share[here] - middle))]) if here.size < 24 else int(here[here.size // 2])
+        away = np.hypot((x[columns, None] - marks[:, 0]) * ASPECT, y[rows_, None] - marks[:, 1]).min(axis=1)
+        best = int(np.argmax(away))
+        where = {
+            "xref": "x", "x": math.log10(found.input_tokens[columns[best]]),
+            "yref": "y", "y": math.log10(found.output_tokens[rows_[best]]),
+        }  # fmt: skip
         words = STEPS[at].replace(" %", "") if narrow else STEPS[at]
-        colour = "on_weights" if at == 4 else "ink"
-        notes.append(
-            text(words, colour=colour, size=SMALL_PX, xref="x", yref="y",
-                 x=math.log10(found.input_tokens[column[best]]), y=math.log10(found.output_tokens[row[best]]))
-        )  # fmt: skip
+        notes.append(text(words, colour="on_weights" if at == 4 else "ink", size=SMALL_PX, **where))
     return notes
+
+
+def _unit(lengths: np.ndarray) -> np.ndarray:
+    """Return where lengths lie along their axis, from 0 to 1."""
+    return np.linspace(0.0, 1.0, lengths.size)
 
 
 def _half(found: ShareMap) -> list[Part]:

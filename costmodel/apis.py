@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from statistics import median
 
 from costmodel import catalog
@@ -103,6 +104,7 @@ def offers(scenario: Scenario, model_id: str) -> Offers:
     return Offers(own, ranked, tuple(p for p in short if p.provider not in best))
 
 
+@lru_cache(maxsize=512)
 def _id(name: str) -> str:
     """Return a preset's id, or the name itself where no preset has it."""
     try:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costmodel.check import FloatArray, within
-from costmodel.pareto import front
+from costmodel.pareto import axis, front
 from costmodel.picks import METRIC, Limits, Pick, cheapest, fastest, pick
 from costmodel.scenario import Scenario
 from costmodel.sweep import REASONS, Space, Sweep, sweep
@@ -199,19 +199,26 @@ def at_speed(found: Sweep, limits: Limits, tokens_per_s: float) -> Pick | None:
 
 @dataclass(frozen=True)
 class Line:
-    """An accelerator's cheapest setup at every speed: a front, slowest first."""
+    """An accelerator's best over two axes: a front, by rising x."""
 
     hardware: int
     """Index into the space's accelerators."""
     index: NDArray[np.intp]
     """Flat indices into the sweep."""
-    tokens_per_s: FloatArray
-    usd_per_mtok: FloatArray
+    x: FloatArray
+    y: FloatArray
     low: FloatArray
+    """The 80 % band of `y` where that is a cost; NaN elsewhere and without a band."""
     high: FloatArray
 
 
-def lines(found: Sweep, limits: Limits, *, keep: NDArray[np.bool_] | None = None) -> tuple[Line, ...]:
+def lines(
+    found: Sweep,
+    limits: Limits,
+    *,
+    axes: tuple[str, str] = ("speed", "all-in"),
+    keep: NDArray[np.bool_] | None = None,
+) -> tuple[Line, ...]:
     """Return one line per accelerator, over every setup and batch that meets the other limits.
 
     Parameters
@@ -219,13 +226,18 @@ def lines(found: Sweep, limits: Limits, *, keep: NDArray[np.bool_] | None = None
     found : Sweep
         The points.
     limits : Limits
-        Only the time to the first token counts.
+        Only the time to the first token counts, and not where it is an axis.
+    axes : pair of str
+        Keys of `pareto.AXES`.
     keep : ndarray of bool, shape (R,), optional
         Rows that count (weights in 4 bits apart).
     """
-    good = limits.without("max_tpot_s", "budget_usd_per_mtok").met(found)
-    x = np.where(good, found.tpot_s, np.nan)
-    y = np.where(good, found.usd_per_mtok, np.nan)
+    first, second = axis(axes[0]), axis(axes[1])
+    only = limits.without("max_tpot_s", "budget_usd_per_mtok", *(["max_ttft_s"] if "ttft" in axes else []))
+    good = only.met(found)
+    x = np.where(good, first.of(found) * first.better, np.nan)
+    y = np.where(good, second.of(found) * second.better, np.nan)
+    banded = second.key in {"all-in", "answer", "request"}
     result = []
     for hardware in np.unique(found.hardware):
         rows = np.flatnonzero((found.hardware == hardware) & (True if keep is None else keep))
@@ -233,17 +245,18 @@ def lines(found: Sweep, limits: Limits, *, keep: NDArray[np.bool_] | None = None
         if best.size == 0:
             continue
         row, column = np.divmod(best, found.batch.size)
-        flat = (rows[row] * found.batch.size + column)[::-1]
-        usd = found.usd_per_mtok.ravel()[flat]
+        flat = rows[row] * found.batch.size + column
+        flat = flat if first.better > 0 else flat[::-1]
+        cost = second.better * y.ravel()[flat]
         owner = flat // found.batch.size
         result.append(
             Line(
                 hardware=int(hardware),
                 index=flat,
-                tokens_per_s=1 / found.tpot_s.ravel()[flat],
-                usd_per_mtok=usd,
-                low=usd * found.low[owner],
-                high=usd * found.high[owner],
+                x=first.better * x.ravel()[flat],
+                y=cost,
+                low=cost * (found.low[owner] if banded else np.nan),
+                high=cost * (found.high[owner] if banded else np.nan),
             )
         )
     return tuple(result)

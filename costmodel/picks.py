@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costmodel import serve
+from costmodel import catalog, serve
 from costmodel.case import Case, resolve
 from costmodel.disaggregate import Disaggregated as Served
 from costmodel.disaggregate import disaggregate, together
@@ -139,6 +139,16 @@ def pick(sweep: Sweep, index: int) -> Pick:
         prefill_copies=float(sweep.prefill_copies[row, column]),
         low=usd * float(sweep.low[row]),
         high=usd * float(sweep.high[row]),
+    )
+
+
+def scenario_of(asked: Scenario, chosen: Pick) -> Scenario:
+    """Return the scenario that runs as a pick does; a typed price stays with its own accelerator."""
+    same = chosen.accelerator.id == catalog.accelerator(asked.hardware).id
+    return chosen.setup.scenario(asked).but(
+        hardware=asked.hardware if same else chosen.accelerator.id,
+        batch=chosen.batch,
+        price_usd_per_gpu_hour=asked.price_usd_per_gpu_hour if same else None,
     )
 
 

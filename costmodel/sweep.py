@@ -19,6 +19,7 @@ from costmodel import catalog, dtypes, memory, serve
 from costmodel.case import NODE_GPUS, Case, bits_of, block_of, model_of, parallel_of, price_of, resolve
 from costmodel.check import FloatArray, within
 from costmodel.constants import Constants, Group, Links
+from costmodel.custom import is_custom
 from costmodel.disaggregate import disaggregate, together
 from costmodel.errors import InputError
 from costmodel.explore import max_batch
@@ -152,7 +153,7 @@ def space(
     if len(names) > MOST_MODELS:
         msg = f"--model must name at most {MOST_MODELS} models, got {len(names)}; compare fewer"
         raise InputError(msg, field="model")
-    cards = _cards(hardware)
+    cards = _cards(hardware, scenario.hardware)
     sizes = within(1, MOST_BATCH, batch=np.asarray(batches if batches is not None else default_batches()))[0]
     _some("batch", sizes.tolist())
     kinds: dict[str, Sequence[object]] = {
@@ -196,9 +197,11 @@ def _small(points: float, most: float) -> None:
         raise InputError(msg, field="batch")
 
 
-def _cards(hardware: Sequence[str | Accelerator] | None) -> tuple[Accelerator, ...]:
+def _cards(hardware: Sequence[str | Accelerator] | None, own: str) -> tuple[Accelerator, ...]:
+    """Return the accelerators of a space; with the presets, one that the scenario typed in."""
     if hardware is None:
-        return tuple(catalog.hardware().values())
+        every = tuple(catalog.hardware().values())
+        return (*every, catalog.accelerator(own)) if is_custom(own) else every
     _some("hardware", hardware)
     cards = [a if isinstance(a, Accelerator) else catalog.accelerator(a) for a in hardware]
     return tuple(dict.fromkeys(cards))

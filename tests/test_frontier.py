@@ -103,9 +103,16 @@ def test_a_faster_answer_costs_more(swept):
 
 def test_lines_are_fronts_of_one_accelerator_each(swept):
     for line in frontier.lines(swept, Limits(max_ttft_s=0.5)):
-        assert (np.diff(line.tokens_per_s) > 0).all()
-        assert (np.diff(line.usd_per_mtok) > 0).all()
+        assert (np.diff(line.x) > 0).all()
+        assert (np.diff(line.y) > 0).all()
         assert (swept.ttft_s.ravel()[line.index] <= 0.5).all()
+
+
+def test_lines_over_other_axes(swept):
+    for line in frontier.lines(swept, Limits(max_ttft_s=0.5), axes=("ttft", "throughput")):
+        assert (np.diff(line.x) > 0).all()
+        assert (np.diff(line.y) > 0).all()  # slower first tokens buy throughput
+        assert np.isnan(line.low).all()
 
 
 def with_band(pick, low, high):

@@ -21,7 +21,7 @@ PRESENT = "present"
 
 LOOKS = """
 .st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:999990}
-.st-key-unseen_pins,.st-key-unseen_set{display:none}
+.st-key-unseen_pins,.st-key-unseen_set,.st-key-unseen_cards{display:none}
 .scenario-line{font-size:.875rem;color:var(--muted);margin:.25rem 0 0}
 """
 BARE = """

@@ -25,10 +25,13 @@ class Entry:
 
 PLANNED = (
     Entry(group="Explore", file="cost_curve", title="Cost curve", address=""),
+    Entry(group="Explore", file="frontier", title="Speed vs cost", address="frontier"),
     Entry(group="Explore", file="levers", title="Levers", address="levers"),
     Entry(group="Explore", file="compare", title="Compare", address="compare"),
     Entry(group="Explore", file="compare", title="One or many", address="one-or-many", hidden=True),
     Entry(group="Workload", file="prompt_answer", title="Prompt and answer", address="prefill-decode"),
+    Entry(group="Decide", file="where", title="Where to run", address="where"),
+    Entry(group="Decide", file="where", title="Hardware", address="hardware", hidden=True),
     Entry(group="Decide", file="your_stack", title="Your stack", address="your-stack"),
     Entry(group="Understand", file="accuracy", title="Accuracy and sources", address="accuracy"),
 )

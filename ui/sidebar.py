@@ -11,8 +11,8 @@ from costmodel import workloads
 from costmodel.case import resolve
 from costmodel.errors import InputError
 from costmodel.explore import knee_of
+from ui import frontier_row, own, state, units
 from ui import help as words
-from ui import own, state, units
 from ui.controls import AS_BUILT, CONTROL, OWN_HARDWARE, OWN_MODEL, Control, Value
 
 START = "start"
@@ -99,17 +99,21 @@ def draw_page_row(page: str) -> None:
 
     elif page == "levers":
         _segmented("le_tab")
-        _boxed("le_td", width=150)
+        boxed("le_td", width=150)
         if state.value("le_td") == "what we pay":
-            _boxed("le_pay", width=110)
-        _boxed("le_fx", width=100)
-        _boxed("le_mt", width=130)
+            boxed("le_pay", width=110)
+        boxed("le_fx", width=100)
+        boxed("le_mt", width=130)
         with st.container(key="unseen_set"):
             widget("le_set", persist_state="session")
+    elif page == "frontier":
+        frontier_row.draw()
+    elif page in {"where", "hardware"}:
+        frontier_row.draw_where()
     elif page == "your-stack":
-        _boxed("ys_u", width=160)
+        boxed("ys_u", width=160)
         for key in ("ys_g", "ys_h", "ys_t") if state.value("ys_u") == "machines" else ("ys_p",):
-            _boxed(key, width=120)
+            boxed(key, width=120)
 
 
 def _pins() -> None:
@@ -124,11 +128,11 @@ def _segmented(key: str) -> None:
     control = CONTROL[key]
     st.segmented_control(
         control.label, control.options, default=str(control.default), required=True, key=key,
-        bind="query-params", persist_state="session", label_visibility="collapsed", format_func=str.capitalize,
+        bind="query-params", persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
 
 
-def _boxed(key: str, *, width: int) -> None:
+def boxed(key: str, *, width: int) -> None:
     """Draw a control of the page row with its name to the left."""
     with _named(CONTROL[key].label):
         widget(key, persist_state="session", width=width, label_visibility="collapsed")

@@ -1,0 +1,32 @@
+"""Speed vs cost: what does responsiveness cost?"""
+
+import streamlit as st
+
+from ui import blocks, frame, frontier_blocks, frontier_row, plot, share, state
+from ui import frontier_view as views
+from ui import words_frontier as words
+from ui.charts import frontier
+
+shown = frontier_blocks.guarded(lambda: views.view(frontier_row.scenario(), frontier_row.asked()))
+blocks.style()
+frontier_blocks.style()
+with frame.head():
+    st.title("What does responsiveness cost?")
+
+if shown is not None:
+    said = words.answer(shown)
+    with frame.head():
+        st.html(plot.slot("answer", said, tag="p", style="answer"))
+        frontier_blocks.price_line(shown.scenario)
+        blocks.notes(state.notes())
+    plot.draw(
+        frontier.figure(shown), key="frontier", stamp=views.stamp(shown),
+        on_pick=lambda index: frontier_blocks.go_to(shown, index),
+    )  # fmt: skip
+    share.offer(table=lambda: frontier_blocks.csv(shown), name="speed-vs-cost", command="frontier")
+    if not frame.bare():
+        blocks.notes(words.notes(shown))
+        frontier_blocks.note(shown)
+        frontier_blocks.take(shown)
+        frontier_blocks.speeds(shown)
+        frontier_blocks.draw_folds(shown)

@@ -1,0 +1,89 @@
+"""The controls over the figures of "Speed vs cost" and "Where to run"."""
+
+import streamlit as st
+
+from costmodel import catalog
+from costmodel.errors import InputError
+from costmodel.scenario import Scenario
+from ui import state
+from ui.controls import CONTROL, FOUR_BITS
+from ui.frontier_view import Asked
+
+COMPARED = "_fr_compared"
+"""Session key of the list that the unseen text `fr_hw` follows."""
+
+
+def draw() -> None:
+    """Draw the row of Speed vs cost."""
+    from ui.sidebar import boxed  # noqa: PLC0415  (it draws this row)
+
+    boxed("bud", width=110)
+    boxed("q4", width=150)
+    with st.popover("Accelerators", key="fr_cards"):
+        _accelerators()
+    with st.popover("Axes, words, users", key="fr_more"):
+        for key in ("fr_x", "fr_y", "fr_u", "fr_us"):
+            boxed(key, width=150)
+    with st.container(key="unseen_cards"):
+        from ui.sidebar import widget  # noqa: PLC0415
+
+        widget("fr_hw", persist_state="session")
+
+
+def draw_where() -> None:
+    """Draw the row of Where to run."""
+    from ui.sidebar import boxed  # noqa: PLC0415
+
+    boxed("wr_k", width=110)
+    boxed("wr_o", width=180)
+    boxed("q4", width=150)
+
+
+def _accelerators() -> None:
+    """Draw the choice of accelerators; the address holds it as one text."""
+    cards = {card.id: card.short for card in catalog.hardware().values()}
+    if COMPARED not in st.session_state:
+        st.session_state[COMPARED] = list(compared())
+    st.multiselect(
+        CONTROL["fr_hw"].label, list(cards), format_func=cards.__getitem__, key=COMPARED, on_change=_follow,
+        placeholder="all of them", help="Only these are compared; all where none is chosen.",
+    )  # fmt: skip
+
+
+def _follow() -> None:
+    state.set_values({"fr_hw": ",".join(st.session_state[COMPARED])})
+
+
+def compared() -> tuple[str, ...]:
+    """Return the accelerators that are compared, by id; unknown names are passed over."""
+    found = []
+    for name in str(state.value("fr_hw")).split(","):
+        try:
+            found.append(catalog.accelerator(name.strip()).id)
+        except InputError:
+            continue
+    return tuple(dict.fromkeys(found))
+
+
+def asked() -> Asked:
+    """Return what the row asks for."""
+    axes = (str(state.value("fr_x")), str(state.value("fr_y")))
+    users = state.value("fr_us")
+    return Asked(
+        accelerators=compared(),
+        four_bits=four_bits(),
+        axes=axes if axes[0] != axes[1] else ("speed", "all-in"),
+        in_words=state.value("fr_u") == "words",
+        users=None if users is None else float(users),
+    )
+
+
+def four_bits() -> bool:
+    """Return whether weights in 4 bits are allowed."""
+    return state.value("q4") == FOUR_BITS
+
+
+def scenario() -> Scenario:
+    """Return the scenario on screen, with the page's budget among its limits."""
+    budget = state.value("bud")
+    return state.current().but(budget_usd_per_mtok=None if budget is None else float(budget))

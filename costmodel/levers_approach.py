@@ -65,7 +65,7 @@ def _no_schedule(setup: Setup, settings: Settings) -> str:
 
 def _label_graphs(setup: Setup, settings: Settings) -> str:
     del setup
-    return f"CUDA graphs and fused kernels: {settings.kernel_time_removed:.0%} less fixed time".replace("%", " %")
+    return f"CUDA graphs, fused kernels: {settings.kernel_time_removed:.0%} less fixed time".replace("%", " %")
 
 
 def _label_prefix(setup: Setup, settings: Settings) -> str:

@@ -57,9 +57,7 @@ def _arithmetic(setup: Setup, dtype: str) -> str | None:
 
 def _label_weights(setup: Setup, settings: Settings) -> str:
     dtype = _narrower(setup, settings)
-    unit = _arithmetic(setup, dtype)
-    kept = f", multiplied in {unit} as now" if unit else ""
-    return f"Weights in {dtypes.dtype(dtype).width} bits ({dtype}{kept})"
+    return f"Weights in {dtypes.dtype(dtype).width} bits ({dtype})"
 
 
 def _no_weights(setup: Setup, settings: Settings) -> str:
@@ -107,7 +105,7 @@ def _no_heads(setup: Setup, settings: Settings) -> str:
 
 def _label_heads(setup: Setup, settings: Settings) -> str:
     now, then = _kv_heads(_model(setup)), _fewer(setup, settings)
-    return f"KV heads {now} to {then} (retrain)" if then < now else "Fewer KV heads (retrain)"
+    return f"KV heads {now} to {then}" if then < now else "Fewer KV heads"
 
 
 def _no_latent(setup: Setup, settings: Settings) -> str:
@@ -289,7 +287,7 @@ MOVE: tuple[Lever, ...] = (
     ),
     Lever(
         name="latent", kind="moves", slot="keys", owner="architecture", quality=True,
-        label=lambda _, settings: f"Latent attention, rank {settings.latent_rank} (retrain)",
+        label=lambda _, settings: f"Latent attention, rank {settings.latent_rank}",
         why_not=_no_latent,
         apply=lambda setup, settings: replace(
             setup, latent=(settings.latent_rank, settings.latent_rope)
@@ -299,7 +297,7 @@ MOVE: tuple[Lever, ...] = (
     Lever(
         name="windows", kind="moves", slot="windows", owner="architecture", quality=True,
         label=lambda _, settings: (
-            f"Windows of {settings.window:,}, {settings.full_every - 1} of {settings.full_every} layers (retrain)"
+            f"Windows of {settings.window:,}, {settings.full_every - 1} of {settings.full_every} layers"
         ),
         why_not=_no_windows,
         apply=lambda setup, settings: replace(setup, windows=(settings.window, settings.full_every)),
@@ -307,7 +305,7 @@ MOVE: tuple[Lever, ...] = (
     ),
     Lever(
         name="experts", kind="moves", slot="model", owner="architecture", quality=True,
-        label=lambda _, settings: f"Experts: {settings.top_k} of {settings.n_experts} per token (retrain)",
+        label=lambda _, settings: f"Experts: {settings.top_k} of {settings.n_experts} per token",
         why_not=_no_experts,
         apply=lambda setup, settings: replace(setup, experts=(settings.n_experts, settings.top_k)),
         fields=("experts",), changes_case=True, changes_numbers=False, needs="training",
@@ -334,7 +332,7 @@ MOVE: tuple[Lever, ...] = (
     ),
     Lever(
         name="cascade", kind="moves", slot="cascade", owner="architecture",
-        label=lambda _, __: "Read shared prompts once per step (cascade attention)",
+        label=lambda _, __: "Read shared prompts once (cascade attention)",
         why_not=_no_cascade, apply=lambda setup, _: replace(setup, cascade=True),
         fields=("cascade",), needs="an engine with cascade or hydragen kernels",
     ),

@@ -309,7 +309,7 @@ PAGE_ROW: tuple[Control, ...] = (
     _choice("le_td", "", "Today", "the engine", ("the engine", "a naive stack", "what we pay")),
     _number("le_pay", "", "We pay, $ per Mtok out", 1.4, 0.001, 100_000, 0.1, whole=False),
     _number("le_fx", "", "Kernel time off, %", 50, 0, 90, 10),
-    _number("le_mt", "", "Tokens a month, M", 1000, 1, 10_000_000, 100),
+    _number("le_mt", "", "Mtok a month", 1000, 1, 10_000_000, 100),
     Control(key="le_set", field="", label="Levers pulled together, in order", default=""),
     _number("ys_p", "", "We pay, $ per million", 1.4, 0.001, 100_000, 0.1, whole=False),
     _choice("ys_u", "", "Of", "output", ("output", "input and output", "machines")),

@@ -17,7 +17,6 @@ st.set_page_config(
     initial_sidebar_state=340,
 )
 st.html(f"<style>{theme.css()}</style>")
-address.clean()
 
 groups: dict[str, list[st.Page]] = {}
 for entry in navigation.LISTED:
@@ -28,6 +27,7 @@ for entry in navigation.LISTED:
     groups.setdefault(entry.group, []).append(page)
 
 page = st.navigation(groups, position="top")
+address.clean()  # may start anew, which only a page that is known by then survives
 frame.looks()
 sidebar.draw()
 shared = frame.corner()

@@ -153,9 +153,9 @@ def interaction(split: Split, labels: dict[str, str]) -> str:
 def _pair(pair: Interaction, labels: dict[str, str]) -> str:
     first, second = labels[pair.first.name], labels[pair.second.name]
     size = units.usd(abs(pair.usd_per_mtok))
-    if pair.usd_per_mtok < 0:
-        return f"Strongest interaction: {first} and {second} save {size} less together than the two alone add up to."
-    return f"Strongest interaction: {first} and {second} save {size} more together than the two alone add up to."
+    word = "less" if pair.usd_per_mtok < 0 else "more"
+    both = f"{first} and {second} save {size} {word} together"
+    return f"Strongest interaction: {both} than the two alone add up to."
 
 
 def combine_alt(split: Split, labels: dict[str, str]) -> str:

@@ -143,7 +143,7 @@ def sources(curve: CostCurve) -> None:
     case = curve.case
     card = case.accelerators[0]
     facts = "".join(
-        f"<tr><td>{html.escape(_fact_name(name))}</td><td>{html.escape(_fact_value(name, fact.value))}</td>"
+        f"<tr><td>{html.escape(fact_name(name))}</td><td>{html.escape(fact_value(name, fact.value))}</td>"
         f"<td>{_link(Source(f'read {fact.as_of}, {fact.checked}', fact.source))}</td></tr>"
         for name, fact in card.facts.items()
     )
@@ -159,11 +159,13 @@ def sources(curve: CostCurve) -> None:
     st.markdown(_limits())
 
 
-def _fact_name(name: str) -> str:
+def fact_name(name: str) -> str:
+    """Return what people call an accelerator's fact."""
     return FACT_NAMES.get(name, name.removeprefix("flops_per_s_") + " arithmetic, dense")
 
 
-def _fact_value(name: str, value: float) -> str:
+def fact_value(name: str, value: float) -> str:
+    """Return an accelerator's fact in its everyday unit."""
     if name == "capacity_bytes":
         return units.gb(value, decimals=1)
     if name == "power_w":

@@ -1,5 +1,6 @@
 """Where to run: every accelerator's best setup at the limits, and every API, in one ranking."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -7,16 +8,20 @@ from functools import lru_cache
 import numpy as np
 
 from costmodel.apis import Offer, Offers, break_even_busy, offers
-from costmodel.case import model_of
+from costmodel.case import bits_of, model_of
 from costmodel.hardware import Accelerator
+from costmodel.memory import MEMORY_FRACTION
 from costmodel.picks import Limits, Pick, case_of, cheapest
 from costmodel.scenario import Scenario
 from costmodel.sweep import NO_FIT, NO_MEMORY, NO_PRICE, REASONS, Space, Sweep, space, sweep
 from costmodel.used import Used, used
+from costmodel.work import Parallel, plan
 
 RENTED, OWNED, API = "rented", "owned", "API"
 KINDS = (RENTED, OWNED, API)
 ORDERS = ("cost at the limits", "speed", "memory used")
+ROOM = 0.95
+"""Share of usable memory that weights may take where a few sequences shall fit beside them."""
 IDLE_MEMORY = 0.25
 """Below this share of memory in use a card is a mismatch: most of what is paid for lies idle."""
 
@@ -63,6 +68,8 @@ class Missing:
     """Its best when the limits give way as little as they must."""
     needed: dict[str, float] | None = None
     """What the limits would have to be for it."""
+    needed_gpus: int | None = None
+    """Where the weights don't fit: GPUs, a power of two, over which the narrowest would."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,10 @@ class Ranking:
     missing: tuple[Missing, ...]
     apis: Offers
     limits: Limits
+    busy: float = 1.0
+    """Busy share that the places' costs are at."""
+    basis: str = "on-demand"
+    """The scenario's price basis: which accelerators the answer speaks of first."""
 
     def of(self, *kinds: str) -> tuple[Place, ...]:
         """Return the places of some kinds."""
@@ -80,15 +91,24 @@ class Ranking:
 
     @property
     def own(self) -> tuple[Place, ...]:
-        """The places with accelerators, cheapest first."""
-        return self.of(RENTED, OWNED)
+        """The places with accelerators that the answer speaks of, cheapest first.
 
-    def break_even(self, full_usd_per_mtok: float) -> float | None:
-        """Return the busy share above which a cost beats the median API; None where it never does."""
-        middle = self.apis.median_usd_per_mtok
-        if middle is None:
+        Those on the scenario's price basis; where only the others were asked for, those.
+        """
+        first, other = (OWNED, RENTED) if self.basis == "owning" else (RENTED, OWNED)
+        looked = any(m.kind == first for m in self.missing) or bool(self.of(first))
+        return self.of(first) if looked else self.of(other)
+
+    def break_even(self, place: Place, api_usd_per_mtok: float | None = None) -> float | None:
+        """Return the busy share above which a place beats an API; None where it never does.
+
+        Against the median API where no other is named.
+        """
+        other = self.apis.median_usd_per_mtok if api_usd_per_mtok is None else api_usd_per_mtok
+        if other is None:
             return None
-        return break_even_busy(full_usd_per_mtok=full_usd_per_mtok, api_usd_per_mtok=middle)
+        full = place.usd_per_mtok * self.busy
+        return break_even_busy(full_usd_per_mtok=full, api_usd_per_mtok=other)
 
 
 def rank(
@@ -136,7 +156,8 @@ def rank(
             for o in apis.offers
             if o.usd_per_mtok <= budget
         ]
-    return Ranking(tuple(sorted(places, key=lambda p: p.usd_per_mtok)), tuple(missing), apis, limits)
+    places.sort(key=lambda p: p.usd_per_mtok)
+    return Ranking(tuple(places), tuple(missing), apis, limits, scenario.busy, scenario.price_basis)
 
 
 def _priced(scenario: Scenario, kind: str) -> Scenario:
@@ -150,7 +171,9 @@ def _accelerators(found: Sweep, limits: Limits, kind: str) -> tuple[list[Place],
     for index, card in enumerate(found.space.hardware):
         rows = found.hardware == index
         if not rows.any():
-            missing.append(Missing(card, kind, _reason(found, index)))
+            why = _reason(found, index)
+            needs = _needed_gpus(found, card) if why == REASONS[NO_FIT] else None
+            missing.append(Missing(card, kind, why, needed_gpus=needs))
             continue
         best = cheapest(found, limits, keep=rows[:, None])
         if best is None:
@@ -179,6 +202,19 @@ def _reason(found: Sweep, index: int) -> str:
         if (codes == code).any():
             return REASONS[code]
     return REASONS[int(np.bincount(codes).argmax())]
+
+
+def _needed_gpus(found: Sweep, card: Accelerator) -> int | None:
+    """Return over how many of a card the narrowest weights would fit, a little room for cache left."""
+    if not card.capacity_bytes > 0:
+        return None
+    least = np.inf
+    for setup, model in zip(found.space.setups, found.models, strict=True):
+        if setup.gpus == 1:
+            alone = plan(model, bits_of(setup.scenario(found.scenario), model), Parallel())
+            least = min(least, alone.resident_bytes)
+    share = least / (card.capacity_bytes * MEMORY_FRACTION * ROOM)
+    return None if not np.isfinite(share) else 2 ** max(0, math.ceil(math.log2(share)))
 
 
 def _lacking(found: Sweep, limits: Limits, index: int, kind: str) -> Missing:

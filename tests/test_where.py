@@ -64,10 +64,23 @@ def test_owning_is_priced_on_its_own_basis(ranking):
 
 
 def test_break_even_against_the_median_api(ranking):
-    share = ranking.break_even(0.5)
+    first = ranking.own[0]
+    share = ranking.break_even(first)
 
-    assert 0.5 / share == pytest.approx(ranking.apis.median_usd_per_mtok)
-    assert ranking.break_even(50.0) is None
+    assert first.usd_per_mtok / share == pytest.approx(ranking.apis.median_usd_per_mtok)
+    assert ranking.break_even(first, 1e-6) is None
+    half = where.rank(ASKED.but(busy=0.5), where=sweep.space(ASKED, hardware=CARDS))
+    assert half.own[0].usd_per_mtok == pytest.approx(2 * first.usd_per_mtok)
+    assert half.break_even(half.own[0]) == pytest.approx(share)
+
+
+def test_weights_that_do_not_fit_say_how_many_gpus_would():
+    asked = scenario(model="llama-3.1-405b")
+    found = where.rank(asked, kinds=(where.RENTED,), where=sweep.space(asked, hardware=["h100-sxm"], gpus=[1, 2]))
+    (missing,) = found.missing
+
+    assert missing.reason == "doesn't fit"
+    assert missing.needed_gpus == 8
 
 
 def test_kinds_and_orders(ranking):

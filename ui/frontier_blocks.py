@@ -24,6 +24,9 @@ border-bottom:1px solid var(--grid)}
 font-variant-numeric:tabular-nums}
 .speeds .l{text-align:left}
 .speeds .now td{font-weight:700}
+.wide{font-size:.8125rem}
+.wide th,.wide td{padding:.2rem .4rem;white-space:nowrap}
+.wide .l{white-space:normal;min-width:9rem}
 .apilist{display:none}
 .uses{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;font-size:.875rem;color:var(--ink)}
 .uses i{color:var(--muted);font-style:normal;display:block}

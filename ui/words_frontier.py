@@ -1,10 +1,9 @@
-"""Sentences of "Speed vs cost" and "Where to run", computed from results. No Streamlit in this file.
+"""Sentences of "Speed vs cost", computed from results. No Streamlit in this file.
 
 `**` marks what is shown bold. Every sentence has at most two clauses with numbers.
 """
 
 from costmodel import frontier as engine
-from costmodel import where as engine_where
 from costmodel.frontier import Rung
 from costmodel.picks import Pick
 from costmodel.sweep import REASONS
@@ -207,88 +206,3 @@ def alt(shown: View) -> str:
 def bare(said: str) -> str:
     """Return a sentence without its marks."""
     return said.replace("**", "")
-
-
-# Where to run -----------------------------------------------------------------------------------
-
-
-def where_answer(ranking: engine_where.Ranking) -> str:
-    """Return the answer of "Where to run"."""
-    own = ranking.own
-    offers = ranking.apis.offers
-    if not own:
-        return _no_own(ranking)
-    first = own[0]
-    if first.pick is None:
-        return ""
-    said = f"**{place(first.pick)}** is cheapest at your limits: **{units.usd(first.usd_per_mtok)}**"
-    second = next((p for p in own if p.accelerator != first.accelerator), None)
-    if second is not None and second.pick is not None:
-        if first.pick.overlaps(second.pick):
-            said += f", too close to call with {place(second.pick)} ({units.usd(second.usd_per_mtok)})"
-        else:
-            said += f"; {place(second.pick)} {units.usd(second.usd_per_mtok)}"
-    return f"{said}. {_against(ranking, first.usd_per_mtok, len(offers))}".strip()
-
-
-def _against(ranking: engine_where.Ranking, full: float, count: int) -> str:
-    """Return how the cheapest own setup stands against the APIs."""
-    middle = ranking.apis.median_usd_per_mtok
-    if not count or middle is None:
-        return "No listed API sells this model for such requests."
-    less = len(ranking.apis.cheaper_than(full))
-    verb = "sells" if less <= 1 else "sell"
-    said = f"{less or 'None'} of {count} APIs {verb} this mix for less"
-    share = ranking.break_even(full)
-    if share is None:
-        return f"{said}; the median ({units.usd(middle)}) is cheaper at any load."
-    return f"{said}; you beat the median ({units.usd(middle)}) above {units.share(share)} busy."
-
-
-def _no_own(ranking: engine_where.Ranking) -> str:
-    offers = ranking.apis.offers
-    misses = [m for m in ranking.missing if m.reason == "misses the limits"]
-    head = (
-        f"No accelerator meets your limits ({len(misses)} run the model)." if misses
-        else "No accelerator with a price on this basis runs this model."
-    )  # fmt: skip
-    if offers:
-        return f"{head} The cheapest API is **{offers[0].provider}**: **{units.usd(offers[0].usd_per_mtok)}**."
-    return head
-
-
-def mismatch(found: engine_where.Mismatch, model: str) -> str:
-    """Return the sentence that names a card far too large for its model."""
-    return (
-        f"{model} on {found.accelerator.short} uses {units.share(found.memory)} of memory and pays for "
-        f"{units.gb(found.capacity_bytes)}."
-    )
-
-
-def where_alt(ranking: engine_where.Ranking) -> str:
-    """Return the ranked list in words."""
-    places = ranking.places
-    missing = len(ranking.missing)
-    if not places:
-        return f"Ranked list without places: {missing} accelerators don’t fit, have no price or miss the limits."
-    first, last = places[0], places[-1]
-    return (
-        f"Ranked list of {len(places)} places: {first.name}, {units.usd(first.usd_per_mtok)}, to {last.name}, "
-        f"{units.usd(last.usd_per_mtok)}; {missing} don’t fit, have no price or miss the limits. Table follows."
-    )
-
-
-def missing(found: engine_where.Missing) -> str:
-    """Return why an accelerator isn't ranked, and what would change it."""
-    if found.reason != "misses the limits":
-        return WHY.get(found.reason, found.reason)
-    if found.nearest is None or not found.needed:
-        return "misses the limits"
-    needs = []
-    for name, value in found.needed.items():
-        text = units.speed(units.tokens_per_s(value)) if name == "max_tpot_s" else (
-            f"{units.count(units.ms(value))} ms to the first token" if name == "max_ttft_s" else units.usd(value)
-        )
-        needs.append(text)
-    cost = units.usd(found.nearest.usd_per_mtok)
-    return f"misses the limits: would do at {' and '.join(needs)} ({place(found.nearest)}, {cost})"

@@ -161,7 +161,9 @@ def _results(columns: tuple[Column, ...]) -> list[Row]:
         return _row(key, label, "sequences", batches, lower_is_better)
 
     bands = [(c.serving.low, c.serving.high) for c in columns]
-    tie = all(low is not None for low, _ in bands) and _overlap(
+    # Along one curve errors are shared, and cost never rises with the batch: nothing is a tie.
+    curves_ = {c.scenario.but(batch=1) for c in columns}
+    tie = len(curves_) > 1 and all(low is not None for low, _ in bands) and _overlap(
         [(float(low), float(high)) for low, high in bands if low is not None and high is not None]
     )
     first = tuple(float(c.serving.ttft_s) for c in columns)

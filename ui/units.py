@@ -11,6 +11,7 @@ PERCENT = 100.0
 BYTES_PER_GB = 1e9
 BYTES_PER_TB = 1e12
 FLOPS_PER_TFLOPS = 1e12
+TOKENS_PER_MTOK = 1e6
 MISSING = "–"
 """What stands for a figure that isn't known."""
 

@@ -95,15 +95,13 @@ def draw_page_row(page: str) -> None:
                 bind="query-params", persist_state="session", label_visibility="collapsed",
                 help=words.HELP["pa_dis"],
             )  # fmt: skip
-
-
     elif page == "levers":
         _segmented("le_tab")
-        boxed("le_td", width=150)
+        boxed("le_td", width=128)
         if state.value("le_td") == "what we pay":
             boxed("le_pay", width=110)
-        boxed("le_fx", width=100)
-        boxed("le_mt", width=130)
+        boxed("le_fx", width=72)
+        boxed("le_mt", width=95)
         with st.container(key="unseen_set"):
             widget("le_set", persist_state="session")
     elif page == "frontier":
@@ -111,9 +109,9 @@ def draw_page_row(page: str) -> None:
     elif page in {"where", "hardware"}:
         frontier_row.draw_where()
     elif page == "your-stack":
-        boxed("ys_u", width=160)
         for key in ("ys_g", "ys_h", "ys_t") if state.value("ys_u") == "machines" else ("ys_p",):
-            boxed(key, width=120)
+            boxed(key, width=110)
+        boxed("ys_u", width=170)
 
 
 def _pins() -> None:

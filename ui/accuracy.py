@@ -29,6 +29,7 @@ PICKED = "_accuracy_row"
 CSS = """
 .rows td.t,.rows th.t{text-align:left;white-space:normal;overflow-wrap:anywhere}
 .rows td.t{min-width:7rem}
+.whole .rows{max-height:none}
 .rows tr.all td{font-weight:650}
 .rows .old{color:var(--limit);font-weight:600}
 .rows .meter{display:inline-block;vertical-align:middle;width:5rem;height:.6rem;background:var(--ground);
@@ -147,9 +148,10 @@ def _beside(found: Report) -> None:
         for c in compared
         if c.ours.n
     ]  # fmt: skip
+    head = ("median / 9 in 10", "rows", "here", "aiconfigurator")
     st.html(
         f'<p class="notes"><b>Beside {PEER}, on identical rows</b></p>'
-        + table(("median / 9 in 10", "rows", "here", "aiconfigurator"), rows, caption=f"Errors beside {PEER}")
+        f'<div class="whole">{table(head, rows, caption=f"Errors beside {PEER}")}</div>'
     )
     notes([words.peer(compared)])
 

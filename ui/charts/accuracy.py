@@ -93,7 +93,7 @@ def _layout(low: float, high: float, *, has_own: bool, narrow: bool) -> Part:
     where = math.log10(low) + 0.17 * math.log10(high / low)
     notes.append(
         text("exact, ±25 %", colour="floor", size=SMALL_PX, xref="x", yref="y", x=where, y=where, xanchor="right",
-             yanchor="bottom", xshift=-6)
+             yanchor="bottom", xshift=-14)
     )  # fmt: skip
     return theme.layout(
         margin=MARGIN_NARROW if narrow else MARGIN,

@@ -22,6 +22,8 @@ PRESENT = "present"
 LOOKS = """
 .st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:999990}
 .st-key-unseen_pins,.st-key-unseen_set,.st-key-unseen_cards{display:none}
+.st-key-head h1{padding:.1rem 0 .7rem}
+@media (min-width:768px){.st-key-bridge_summary{display:none}}
 .scenario-line{font-size:.875rem;color:var(--muted);margin:.25rem 0 0}
 """
 BARE = """
@@ -79,7 +81,7 @@ def looks() -> None:
 
 
 def corner() -> DeltaGenerator:
-    """Return the place at the right end of the bar on top."""
+    """Return the place at the right end of the bar on top; made last, since even there it takes a gap."""
     return st.container(key="corner", horizontal=True, gap="xsmall", width="content")
 
 

@@ -30,14 +30,13 @@ page = st.navigation(groups, position="top")
 address.clean()  # may start anew, which only a page that is known by then survives
 frame.looks()
 sidebar.draw()
-shared = frame.corner()
 frame.open_head()
 address.notice()
 with st.container(horizontal=True, vertical_alignment="center", key="page_row"):
     sidebar.draw_page_row(page.url_path)
 share.forget()
 page.run()
-with shared:
+with frame.corner():
     pins.button()
     share.popover()
 share.foot()

@@ -40,7 +40,7 @@ def query(page):
 
 def copied_link(page):
     """Open Share and read the complete link."""
-    page.locator(".st-key-corner button").first.click()
+    page.locator(".st-key-corner [data-testid=stPopoverButton]").click()
     code = page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").first
     code.wait_for()
     link = code.inner_text().strip()
@@ -69,8 +69,9 @@ def test_cold_deep_link_then_a_control_then_reload(visit, site):
 def test_every_other_page_keeps_the_scenario_and_its_address(visit, site):
     page = visit(f"{site.url}/{DEEP}")
     settled(page, 32)
-    for entry in navigation.LISTED[1:]:
-        page.get_by_role("link", name=entry.title, exact=True).click()
+    for entry in (listed for listed in navigation.LISTED if listed.address and not listed.hidden):
+        page.get_by_test_id("stTopNavSection").filter(has_text=entry.group).click()
+        page.get_by_test_id("stTopNavDropdownLink").filter(has_text=entry.title).click()
         page.wait_for_url(f"**/{entry.address}?*")
         page.wait_for_selector("h1")
 
@@ -177,7 +178,7 @@ def test_sidebar_needs_no_scrolling_and_the_figure_begins_high(visit, site):
     )
 
     assert height <= seen
-    assert page.locator(".plot-graph").bounding_box()["y"] < 290
+    assert page.locator(".plot-graph").bounding_box()["y"] < 275
 
 
 def test_phones_summary_opens_the_controls(visit, site):
@@ -221,7 +222,7 @@ def test_embedded_page_is_figure_answer_scenario_line_and_link(visit, site):
 def test_picture_carries_answer_scenario_and_address(visit, site, form, tmp_path):
     page = visit(f"{site.url}/")
     settled(page, 64)
-    page.locator(".st-key-corner button").first.click()
+    page.locator(".st-key-corner [data-testid=stPopoverButton]").click()
     with page.expect_download() as download:
         page.locator(f"[data-action={form}]").click()
     path = tmp_path / f"figure.{form}"
@@ -239,7 +240,7 @@ def test_copy_link_fills_the_clipboard(visit, site):
     page = visit(f"{site.url}/?b=100")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     settled(page, 100)
-    page.locator(".st-key-corner button").first.click()
+    page.locator(".st-key-corner [data-testid=stPopoverButton]").click()
     page.locator("[data-action=link]").click()
     page.get_by_role("button", name="Copy link: copied").wait_for()
 

@@ -157,7 +157,7 @@ class View {
     await Plotly.react(this.graph, this.figure.data, layout, {
       displaylogo: false,
       displayModeBar: narrow ? false : "hover",
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "pan2d", "zoomIn2d", "zoomOut2d"],
+      modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "pan2d", "zoomIn2d", "zoomOut2d"],
       toImageButtonOptions: { format: "svg", filename: this.sent.name },
       doubleClick: "reset",
     });

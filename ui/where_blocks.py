@@ -17,8 +17,8 @@ from ui.charts.where import BASES
 from ui.frontier_view import fields_of, resolve_name
 from ui.tables import Column
 
-HEADS = ("Place", "Priced", "Batch", "All-in", "80 % band", "Each user", "First token", "Memory", "Bandwidth",
-         "Arithmetic", "J/token*", "You beat it above")  # fmt: skip
+HEADS = ("Place", "Priced", "All-in", "80 % band", "Each user", "First token", "Memory", "Bandwidth",
+         "Arithmetic", "J/token*", "Beaten above")  # fmt: skip
 
 
 def ranked(scenario: Scenario) -> Ranking | None:
@@ -88,7 +88,8 @@ def table(ranking: Ranking, shown: tuple[Place, ...]) -> None:
     rows = "".join(_row(ranking, place) for place in shown)
     st.html(
         f'<div style="overflow-x:auto"><table class="speeds wide"><thead><tr>{head}</tr></thead>'
-        f'<tbody>{rows}</tbody></table></div><p class="notes">* {html.escape(MARK)}.</p>'
+        f'<tbody>{rows}</tbody></table></div><p class="notes">* {html.escape(MARK)}. '
+        f"Beaten above: the busy share from which the cheapest own setup costs less than that API.</p>"
     )
 
 
@@ -99,9 +100,9 @@ def _row(ranking: Ranking, found: Place) -> str:
     if p is None or used is None:
         return ""
     cells = (
-        f"{html.escape(words_where.name(found))}, {p.setup.weights or 'as published'} / {p.setup.kv}",
+        f"{html.escape(words_where.name(found))}, {p.setup.weights or 'as published'} / {p.setup.kv}, "
+        f"batch {units.count(p.batch)}",
         f"{BASES.get(found.basis, found.basis)} {units.usd(p.usd_per_gpu_hour)}/h",
-        units.count(p.batch),
         units.usd(found.usd_per_mtok),
         units.usd_range(found.low, found.high),
         units.speed(p.tokens_per_s),
@@ -131,7 +132,7 @@ def _api_row(ranking: Ranking, found: Place) -> str:
     beat = "" if not ranking.own else "never" if share is None else f"{units.share(share)} busy"
     prices = f"in {units.usd(row.usd_per_mtok_input)}{cached}, out {units.usd(row.usd_per_mtok_output)}"
     cells = (
-        f"{html.escape(found.name)} (API)", f"{html.escape(prices)}, read {dated}", "",
+        f"{html.escape(found.name)} (API)", f"{html.escape(prices)}, read {dated}",
         units.usd(found.usd_per_mtok), "", "", "", "", "", "", "", beat,
     )  # fmt: skip
     return _cells(cells)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from api import document
 from api.read import Given, parameters
-from costmodel import asked, frontier_records, records
+from costmodel import asked, frontier_records, lever_asked, records
 from costmodel.case import resolve
 from costmodel.cli.numbers import numbers
 from costmodel.errors import InputError
@@ -141,6 +141,13 @@ def frontier(given: Given) -> bytes:
             chosen, where, axes=given.own.get("axes", "speed,all-in"), users=given.own.get("users")
         )
     return orjson.dumps(record)
+
+
+@_route("/levers", own=document.LEVERS)
+def levers(given: Given) -> bytes:
+    """Return the ladder down to the floor, levers before and after, their shares, and the verdict."""
+    chosen, _ = asked.read(given.fields)
+    return orjson.dumps(lever_asked.answer(chosen, given.own))
 
 
 def _bounded(axes: dict[str, Any]) -> None:

@@ -34,6 +34,13 @@ FRONTIER = (
     Own("separate-prompts", "1 tries prompt GPUs of their own too.", "0"),
     Own("users", "Users at once, for copies and USD a month.", ""),
 )
+LEVERS = (
+    Own("today", "What runs today: engine, or naive (static batches, contiguous cache, eager kernels).", "engine"),
+    Own("paid", "What is paid, USD per million output tokens, in place of the model's cost.", ""),
+    Own("tokens-per-month", "Output tokens a month.", "1e9"),
+    Own("kernel-time-removed", "Share of kernels' fixed time that graphs and fusion remove.", "0.5"),
+    Own("together", "Levers pulled together, in order, by commas; all that apply when left out.", "fill,kv"),
+)
 REFUSED: dict[str, Any] = {
     "description": "Bad input, in one sentence.",
     "content": {

@@ -112,8 +112,8 @@ def test_openapi_document_names_every_parameter(client):
     document = get(client, "/openapi.json").json()
     paths = document["paths"]
 
-    assert set(paths) == {"/models", "/hardware", "/point", "/knee", "/serve", "/frontier"}
-    for path in ("/point", "/knee", "/serve", "/frontier"):
+    assert set(paths) == {"/models", "/hardware", "/point", "/knee", "/serve", "/frontier", "/levers"}
+    for path in ("/point", "/knee", "/serve", "/frontier", "/levers"):
         named = {p["name"] for p in paths[path]["get"]["parameters"]}
         assert {f.option.lstrip("-") for f in FIELDS} <= named
         assert "422" in paths[path]["get"]["responses"]

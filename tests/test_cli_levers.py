@@ -85,3 +85,18 @@ def test_bad_input_is_one_line_and_code_two(capsys, options, sentence):
     assert stop.value.code == 2
     assert sentence in told
     assert told.count("\n") == 1
+
+
+def test_http_answers_what_the_command_line_prints(capsys):
+    from starlette.testclient import TestClient
+
+    from api.app import api
+
+    visitor = TestClient(api)
+    asked = "/levers?weights=fp8&max-tpot=0.0333&max-ttft=0.5&together=kv,fill"
+    printed = json.loads(run(capsys, "--together", "kv,fill", "--json"))
+
+    assert visitor.get(asked).json() == printed
+    refused = visitor.get(asked + "&paid=0")
+    assert refused.status_code == 422
+    assert "paid must be above 0" in refused.json()["error"]

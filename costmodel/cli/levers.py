@@ -5,12 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from costmodel.asked import read
-from costmodel.cli.numbers import numbers
 from costmodel.cli.options import scenario_options
 from costmodel.cli.output import Json, show
-from costmodel.errors import InputError, quoted
-
-TODAY = ("engine", "naive")
 
 
 @scenario_options
@@ -41,45 +37,13 @@ def levers(
     as_json: Json = False,
 ) -> None:
     """Show what approaches the best here, what moves it, and what to do first."""
-    from costmodel import lever_records  # noqa: PLC0415
-    from costmodel.levers import Settings, by_name  # noqa: PLC0415
-    from costmodel.setups import Setup, naive  # noqa: PLC0415
+    from costmodel import lever_asked  # noqa: PLC0415  (each command loads what it needs)
 
     chosen, _ = read(given)
-    if today not in TODAY:
-        msg = f"--today must be one of {', '.join(TODAY)}, got {quoted(today)}"
-        raise InputError(msg, field="today")
-    setup = Setup(chosen)
-    options: dict[str, Any] = {}
-    if kernel_time_removed is not None:
-        options["kernel_time_removed"] = _number(kernel_time_removed, "--kernel-time-removed", 1)
-    names = [n.strip() for n in (together or "").split(",") if n.strip()]
-    record = lever_records.levers(
-        naive(setup) if today == "naive" else setup,
-        Settings(**options),
-        chosen=tuple(by_name(n) for n in names) or None,
-        paid_usd_per_mtok=None if paid is None else _above(paid, "--paid"),
-        mtok_per_month=1000.0
-        if tokens_per_month is None
-        else _above(tokens_per_month, "--tokens-per-month") / 1e6,
-    )
+    texts = (today, paid, tokens_per_month, kernel_time_removed, together)
+    asked = {n: t for n, t in zip(lever_asked.OPTIONS, texts, strict=True) if t is not None}
+    record = lever_asked.answer(chosen, asked)
     show(record, as_json, lambda: text(record))
-
-
-def _number(text: str, option: str, most: float) -> float:
-    found = numbers(text, option=option)
-    if found.size != 1 or not 0 <= found[0] <= most:
-        msg = f"{option} must be one number between 0 and {most:g}, got {quoted(text)}"
-        raise InputError(msg, field=option)
-    return float(found[0])
-
-
-def _above(text: str, option: str) -> float:
-    value = _number(text, option, 1e15)
-    if value <= 0:
-        msg = f"{option} must be above 0, got {quoted(text)}"
-        raise InputError(msg, field=option)
-    return value
 
 
 def text(record: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 from bench import Row, bench, samples
 from costmodel.lever_rows import board
@@ -35,3 +36,23 @@ def levers() -> Iterator[Row]:
             raise RuntimeError("twelve levers must be split exactly")
 
     yield Row("shapley_12_ms", "ms", samples(work, count=15, unit_s=1e-3, warm=2))
+
+
+@bench
+def page() -> Iterator[Row]:
+    """Run the Levers page whole on the server, its batch changed each time, on two of its tabs."""
+    from streamlit.testing.v1 import AppTest  # noqa: PLC0415  (other benches need no pages)
+
+    root = Path(__file__).parents[1]
+    for tab, name in (("Lever by lever", "levers_page_ms"), ("Combine", "levers_combine_page_ms")):
+        app = AppTest.from_file(str(root / "ui" / "shell.py"), default_timeout=60)
+        app.query_params["le_tab"] = tab
+        app.query_params["le_set"] = "fill,graphs,weights,kv,heads,windows,experts,hardware,speculation,context"
+        app.run()
+        app.switch_page(str(root / "pages" / "levers.py")).run()
+        batches = count(40)
+
+        def change(app: AppTest = app, batches: Iterator[int] = batches) -> None:
+            app.number_input(key="b").set_value(next(batches)).run()
+
+        yield Row(name, "ms", samples(change, count=20, unit_s=1e-3, warm=2))

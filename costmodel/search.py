@@ -49,11 +49,13 @@ def largest_within(*, load: Load, most: NDArray[Any]) -> FloatArray:
     least = load(rows, low)
     keep = least <= 1
     rows, low, least, high, top = rows[keep], low[keep], least[keep], most[rows][keep], top[keep]
+    side = np.zeros(rows.size)
     for turn in range(1, _MOST_ROUNDS):
         done = high - low <= 1
-        found[rows[done]] = low[done]
-        rows, low, least = rows[~done], low[~done], least[~done]
-        high, top = high[~done], top[~done]
+        if done.any():
+            found[rows[done]] = low[done]
+            rows, low, least, side = rows[~done], low[~done], least[~done], side[~done]
+            high, top = high[~done], top[~done]
         if rows.size == 0:
             break
         guess = low + (1 - least) / (top - least) * (high - low)
@@ -62,7 +64,10 @@ def largest_within(*, load: Load, most: NDArray[Any]) -> FloatArray:
         guess = np.clip(np.floor(guess), low + 1, high - 1)
         value = load(rows, guess)
         fits = value <= 1
-        low, least = np.where(fits, guess, low), np.where(fits, value, least)
-        high, top = np.where(fits, high, guess), np.where(fits, top, value)
+        # An end that stays twice counts half, so that a bent load doesn't hold it for ever (Illinois).
+        top = np.where(fits, np.where(side > 0, (top + 1) / 2, top), value)
+        least = np.where(fits, value, np.where(side < 0, (least + 1) / 2, least))
+        low, high = np.where(fits, guess, low), np.where(fits, high, guess)
+        side = np.where(fits, 1.0, -1.0)
     found[rows] = low
     return found

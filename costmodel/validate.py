@@ -4,7 +4,7 @@ Rows reported apart (flagged in their notes, or implementations known to be slow
 listed, but kept out of every figure except those under "apart". Kinds: docs/validation.md.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NO_PREDICTION = "no prediction is possible"
 NAN = float("nan")
+AT_ONCE = 20_000
+"""Readings that are predicted together: as many as memory holds with ease."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def evaluate(table: Measured, *, predictor: Predictor | None = None) -> Report:
     predictor : callable, optional
         From readings to one prediction each; `predict.predict` when left out.
     """
-    rows = [_row(p) for p in (predictor or _predict)(table.readings)]
+    rows = [_row(*pair) for pair in _predictions(table.readings, predictor or _predict)]
     rows += [_refused(r.id, r.line, r.reason) for r in table.refused]
     return Report(tuple(sorted(rows, key=lambda r: r.line)))
 
@@ -209,13 +211,36 @@ def _predict(readings: Sequence[Reading]) -> "Sequence[Prediction]":
     return predict(readings)
 
 
-def _row(found: "Prediction") -> Row:
-    run, known = found.reading.run, bool(np.isfinite(found.seconds))
+def _predictions(
+    readings: Sequence[Reading], predictor: Predictor
+) -> Iterator[tuple[Reading, "Prediction"]]:
+    """Yield readings with their predictions; equal setups are predicted once."""
+    keys = [_setup(reading) for reading in readings]
+    first: dict[Hashable, Reading] = {}
+    for key, reading in zip(keys, readings, strict=True):
+        first.setdefault(key, reading)
+    wanted = list(first.items())
+    known: dict[Hashable, Prediction] = {}
+    for start in range(0, len(wanted), AT_ONCE):
+        some = wanted[start : start + AT_ONCE]
+        found = predictor([reading for _, reading in some])
+        known |= {key: one for (key, _), one in zip(some, found, strict=True)}
+    for key, reading in zip(keys, readings, strict=True):
+        yield reading, known[key]
+
+
+def _setup(reading: Reading) -> Hashable:
+    """Return everything of a reading that a prediction may depend on."""
+    return (reading.kind, *(value for name, value in vars(reading.run).items() if name not in {"id", "line"}))
+
+
+def _row(reading: Reading, found: "Prediction") -> Row:
+    run, known = reading.run, bool(np.isfinite(found.seconds))
     return Row(
         id=run.id,
         line=run.line,
-        kind=found.reading.kind,
-        measured_s=found.reading.seconds,
+        kind=reading.kind,
+        measured_s=reading.seconds,
         predicted_s=float(found.seconds) if known else NAN,
         low_s=float(found.low) if known else NAN,
         high_s=float(found.high) if known else NAN,

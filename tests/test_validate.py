@@ -4,7 +4,6 @@ import json
 import math
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,7 +48,7 @@ def factors(*values):
 def row(key, **cells):
     known = HEAD.strip().split(",")
     base = {"id": key, "model": "llama-3.1-8b", "gpu": "h100-sxm", "engine": "vllm", "batch": "8"}
-    base["tpot_ms_mean"] = "10"
+    base |= {"tpot_ms_mean": "10", "note": key}
     return ",".join((base | cells).get(c, "") for c in known) + "\n"
 
 
@@ -118,6 +117,21 @@ def test_text_has_every_dimension_and_the_reasons():
 
     for word in (*dimensions.DIMENSIONS, "it doesn't fit", "isl must be", "+100 %"):
         assert word in shown
+
+
+def test_equal_setups_are_predicted_once_and_different_ones_apart():
+    asked = []
+
+    def predict(readings):
+        asked.extend(r.run.id for r in readings)
+        return factors()(readings)
+
+    changes = {"a": {}, "b": {"tpot_ms_mean": "20"}, "c": {"isl": "100"}, "d": {}}
+    found = report([row(key, note="", **change) for key, change in changes.items()], predict)
+
+    assert asked == ["a", "c"]
+    assert [r.id for r in found.rows] == ["a", "b", "c", "d"]
+    assert [r.measured_s for r in found.rows] == [0.01, 0.02, 0.01, 0.01]
 
 
 def test_a_hundred_thousand_rows_are_quick():

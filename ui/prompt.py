@@ -101,7 +101,7 @@ def bars(found: Shown) -> None:
     first = f"first token after <b>{time[0]}</b>"
     st.html(
         '<ul class="keys">'
-        f'<li style="--key:var(--weights)">prompt <b>{prompt}</b> {money[0]}, {first}</li>'
+        f'<li style="--key:var(--weights)">prompt <b>{prompt}</b>{" " * known}{money[0]}, {first}</li>'
         f'<li style="--key:var(--fixed)">answer <b>{answer}</b> {money[1]} over <b>{time[1]}</b></li></ul>'
     )
 

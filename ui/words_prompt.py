@@ -117,14 +117,15 @@ def chunks(found: Varied, now_tokens: float, mixes: bool) -> str:
 def hits(found: Varied, now_share: float) -> str:
     """Return what prefix hits change here."""
     full = found.knob.size - 1
-    cost = (
-        f"{units.usd(float(found.usd_per_mtok[full]))} instead of {units.usd(float(found.usd_per_mtok[0]))}"
-        if np.isfinite(found.usd_per_mtok[0]) else "less of the GPU"
-    )  # fmt: skip
     first = f"{units.duration(float(found.ttft_s[full]))} instead of {units.duration(float(found.ttft_s[0]))}"
+    if np.isnan(found.usd_per_mtok[0]):
+        cost = ""
+    else:
+        less = f"{units.usd(float(found.usd_per_mtok[full]))} instead of {units.usd(float(found.usd_per_mtok[0]))}"
+        cost = f"a million output tokens would cost {less} all-in and "
     return (
-        f"Were nearly all of each prompt cached, a million output tokens would cost {cost} all-in and the first "
-        f"token would take {first}; now {percent(now_share)} is cached."
+        f"Were nearly all of each prompt cached, {cost}the first token would take {first}; "
+        f"now {percent(now_share)} is cached."
     )
 
 

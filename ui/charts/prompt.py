@@ -82,7 +82,7 @@ def picked(found: ShareMap, code: int) -> dict[str, float]:
 
 def _layout(found: ShareMap, scenario: Scenario, share: float, *, narrow: bool) -> Part:
     notes = [row_title("share of a request’s cost that is its prompt", 1.0)]
-    notes += [*_steps(found, scenario, narrow=narrow), *_half(found)]
+    notes += [*_steps(found, scenario, narrow=narrow), *_half(found), *_outside(found)]
     shapes: list[Part] = []
     if not narrow:
         marks, names = _workloads(found, scenario)
@@ -137,6 +137,8 @@ def _steps(found: ShareMap, scenario: Scenario, *, narrow: bool) -> list[Part]:
     The middle step has none: the line of one half runs through it, with its name.
     """
     taken = [(scenario.input_tokens, scenario.output_tokens)]
+    if (half := _half_place(found)) is not None:
+        taken.append(half)
     if not narrow:
         taken += [(w.input_tokens * 1.7, w.output_tokens) for w in WORKLOADS]
     x, y = _unit(found.input_tokens), _unit(found.output_tokens)
@@ -167,16 +169,33 @@ def _unit(lengths: np.ndarray) -> np.ndarray:
     return np.linspace(0.0, 1.0, lengths.size)
 
 
-def _half(found: ShareMap) -> list[Part]:
-    """Return the name of the line where both cost the same, near its upper or right end."""
+def _half_place(found: ShareMap) -> tuple[float, float] | None:
+    """Return lengths on the line where both cost the same, near its upper end."""
     for row in range(found.share.shape[0] - 3, 2, -1):
         line = found.share[row]
         above = np.flatnonzero(np.isfinite(line) & (line >= 0.5))
         if above.size and 4 < above[0] < line.size - 8:
-            where = {"x": math.log10(found.input_tokens[above[0]]), "y": math.log10(found.output_tokens[row])}
-            where |= {"xref": "x", "yref": "y", "xanchor": "left", "xshift": 5}
-            return [text("half", size=SMALL_PX, bgcolor=theme.role("paper", 0.8), **where)]
-    return []
+            return float(found.input_tokens[above[0]]), float(found.output_tokens[row])
+    return None
+
+
+def _half(found: ShareMap) -> list[Part]:
+    """Return the name of the line where both cost the same."""
+    place = _half_place(found)
+    if place is None:
+        return []
+    where = {"x": math.log10(place[0]), "y": math.log10(place[1]), "xref": "x", "yref": "y"}
+    return [text("half", size=SMALL_PX, bgcolor=theme.role("paper", 0.8), xanchor="left", xshift=5, **where)]
+
+
+def _outside(found: ShareMap) -> list[Part]:
+    """Return the words in the part of the map where not one sequence fits, if it is large enough."""
+    rows, columns = np.nonzero(np.isnan(found.share))
+    if rows.size < found.share.size / 12:
+        return []
+    row, column = round(float(np.median(rows))), round(0.5 * float(columns.max() + np.quantile(columns, 0.2)))
+    where = {"x": math.log10(found.input_tokens[column]), "y": math.log10(found.output_tokens[row])}
+    return [text("doesn’t fit", colour="muted", size=SMALL_PX, xref="x", yref="y", yshift=30, **where)]
 
 
 def _workloads(found: ShareMap, scenario: Scenario) -> tuple[list[Part], list[Part]]:

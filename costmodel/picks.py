@@ -20,6 +20,8 @@ from costmodel.sweep import Setup, Sweep, priced
 
 MOST_BETWEEN = 256
 """Batches tried between two of the grid."""
+MOST_KEPT = 512
+"""Answers that a sweep remembers: the speeds of the page's table are asked for again and again."""
 NEAR, MOST_REFINED = 1.05, 6
 """Rows so close to the cheapest are refined too, up to so many: the order may change."""
 
@@ -210,9 +212,17 @@ def cheapest(sweep: Sweep, limits: Limits, *, keep: NDArray[np.bool_] | None = N
     keep : ndarray of bool, shape (R, 1) or (R, B), optional
         Points that count.
     """
-    good = limits.met(sweep)
-    if keep is not None:
-        good = good & keep
+    if keep is None:
+        if limits not in sweep.cheapest_by_limits:
+            if len(sweep.cheapest_by_limits) >= MOST_KEPT:
+                sweep.cheapest_by_limits.clear()
+            sweep.cheapest_by_limits[limits] = _cheapest(sweep, limits, limits.met(sweep))
+        found: Pick | None = sweep.cheapest_by_limits[limits]
+        return found
+    return _cheapest(sweep, limits, limits.met(sweep) & keep)
+
+
+def _cheapest(sweep: Sweep, limits: Limits, good: NDArray[np.bool_]) -> Pick | None:
     cost = np.where(good, sweep.usd_per_mtok, np.inf)
     if cost.size == 0 or np.isinf(cost).all():
         return None

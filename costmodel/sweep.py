@@ -268,6 +268,11 @@ class Sweep:
         each = np.asarray([s.gpus for s in self.space.setups], dtype=np.float64)
         return np.asarray(each[self.setup])
 
+    @cached_property
+    def cheapest_by_limits(self) -> dict[Any, Any]:
+        """What `picks.cheapest` found for limits asked for before."""
+        return {}
+
     @property
     def evaluated(self) -> int:
         """Points that can be had."""

@@ -5,13 +5,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from costmodel import apis, pareto, serve
+from costmodel import apis, catalog, pareto, serve
 from costmodel import frontier as engine
 from costmodel.case import model_of, resolve
 from costmodel.dtypes import dtype
 from costmodel.errors import InputError
 from costmodel.frontier import Answers, Fleet, Line, Rung
-from costmodel.picks import Limits, Pick, scenario_of
+from costmodel.picks import Limits, Pick, pick, scenario_of
 from costmodel.scenario import Scenario
 from costmodel.sweep import Space, Sweep, space, sweep
 from ui import units
@@ -177,9 +177,7 @@ def _current(scenario: Scenario, found: Sweep, lines: tuple[Line, ...]) -> int |
 
 def resolve_name(scenario: Scenario) -> str:
     """Return the id of the scenario's accelerator."""
-    from costmodel.catalog import accelerator  # noqa: PLC0415
-
-    return accelerator(scenario.hardware).id
+    return catalog.accelerator(scenario.hardware).id
 
 
 def _coloured(lines: tuple[Line, ...], answers: Answers, current: int | None) -> tuple[int, ...]:
@@ -238,8 +236,6 @@ def picked(shown: View, index: object) -> dict[str, object] | None:
     """Return the scenario fields of the point at a flat index; None where it isn't one."""
     if not isinstance(index, int | float) or not 0 <= int(index) < shown.sweep.tpot_s.size:
         return None
-    from costmodel.picks import pick  # noqa: PLC0415
-
     return fields_of(shown.scenario, pick(shown.sweep, int(index)))
 
 

@@ -12,7 +12,7 @@ from costmodel.errors import InputError
 from costmodel.picks import scenario_of
 from costmodel.scenario import Scenario
 from costmodel.where import KINDS, Missing, Place, Ranking
-from ui import folds, state, states, tables, units, words_where
+from ui import folds, frontier_row, state, states, tables, units, words_where
 from ui.charts.where import BASES
 from ui.frontier_view import fields_of, resolve_name
 from ui.tables import Column
@@ -26,16 +26,10 @@ def ranked(scenario: Scenario) -> Ranking | None:
     shown = str(state.value("wr_k"))
     kinds = KINDS if shown == "all" else (shown,)
     try:
-        return where.ranking(scenario.but(batch=64), kinds, _four_bits())
+        return where.ranking(scenario.but(batch=64), kinds, frontier_row.four_bits())
     except InputError as error:
         states.refuse(error)
         return None
-
-
-def _four_bits() -> bool:
-    from ui.frontier_row import four_bits  # noqa: PLC0415
-
-    return four_bits()
 
 
 def ordered(ranking: Ranking) -> tuple[Place, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costmodel import pareto
+from costmodel import catalog, pareto
 from costmodel.frontier import Line
 from costmodel.picks import Pick, pick
 from ui import plot, theme, units, words_frontier
@@ -38,9 +38,14 @@ class Plane:
 
     def px(self, x: object, y: object) -> tuple[np.ndarray, np.ndarray]:
         """Return points in pixels from the lower left corner."""
-        across = np.log(np.asarray(x, dtype=float) / self.x[0]) / math.log(self.x[1] / self.x[0])
-        up = np.log(np.asarray(y, dtype=float) / self.y[0]) / math.log(self.y[1] / self.y[0])
-        return across * self.width, up * self.height
+        return _log_share(x, self.x) * self.width, _log_share(y, self.y) * self.height
+
+
+def _log_share(values: object, ends: tuple[float, float]) -> np.ndarray:
+    """Return how far along a logarithmic axis values lie; far outside where they aren't positive."""
+    given = np.asarray(values, dtype=float)
+    share = np.log(np.where(given > 0, given, 1.0) / ends[0]) / math.log(ends[1] / ends[0])
+    return np.where(given > 0, share, -1e3)
 
 
 def figure(shown: View) -> plot.Figure:
@@ -319,7 +324,7 @@ def _pick_labels(shown: View, plane: Plane, board: Board) -> list[Part]:
         found += _leader(plane, board, best.tokens_per_s, best.usd_per_mtok, _best_words(shown, best, plane))
     now = shown.now
     if now is not None and now.fits:
-        setup = f"{shown.scenario.gpus} × {_own_name(shown)}"
+        setup = f"{shown.scenario.gpus} × {catalog.accelerator(shown.scenario.hardware).short}"
         words = f"now: <b>{units.usd(now.usd_per_mtok)}</b>"
         if not plane.narrow:
             words = f"<b>now: {setup}, batch {now.batch:,.0f}, {units.usd(now.usd_per_mtok)}</b>"
@@ -328,12 +333,6 @@ def _pick_labels(shown: View, plane: Plane, board: Board) -> list[Part]:
         if rung.pick is not None:
             found += _beside(shown, plane, board, rung.pick)
     return found
-
-
-def _own_name(shown: View) -> str:
-    from costmodel.catalog import accelerator  # noqa: PLC0415
-
-    return accelerator(shown.scenario.hardware).short
 
 
 def _best_words(shown: View, best: Pick, plane: Plane) -> str:

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from costmodel import catalog, dimensions
 from costmodel.check import FloatArray
 from costmodel.measured import Measured, Reading, Run
+from costmodel.stored import StoredRow
 
 if TYPE_CHECKING:
     from costmodel.predict import Prediction
 
 NO_PREDICTION = "no prediction is possible"
+NOT_STORED = "no stored prediction: presets/validation.csv is older than the row; run make calibrate"
 NAN = float("nan")
 AT_ONCE = 20_000
 """Readings that are predicted together: as many as memory holds with ease."""
@@ -257,27 +259,32 @@ def _refused(key: str, line: int, reason: str) -> Row:
 
 @cache
 def out_of_fold() -> Report | None:
-    """Return the stored predictions of the shipped rows, each made without its group; None if none."""
+    """Return the stored predictions of the shipped rows, each made without its group; None if none.
+
+    Rows without a stored one say why the model can't predict them, or that the file is older.
+    """
     stored = {(s.id, s.kind): s for s in catalog.validation()}
     if not stored:
         return None
     table = catalog.measured()
+    missing = [r for r in table.readings if not _known(stored.get((r.run.id, r.kind)))]
+    reasons = {id(r): p.reason or NOT_STORED for r, p in _predictions(missing, _predict)}
     rows = []
     for reading in table.readings:
-        found = stored.get((reading.run.id, reading.kind))
-        if found is None:
-            continue
-        known = bool(np.isfinite(found.predicted_s))
-        rows.append(
-            Row(
-                id=found.id, line=reading.run.line, kind=found.kind, measured_s=reading.seconds,
-                predicted_s=found.predicted_s, low_s=found.low_s, high_s=found.high_s,
-                reason="" if known else NO_PREDICTION, apart=found.apart or reading.run.apart,
-                basis="", run=reading.run,
-            )
+        found, reason = stored.get((reading.run.id, reading.kind)), reasons.get(id(reading), "")
+        low, middle, high = (NAN, NAN, NAN) if reason or found is None else (
+            found.low_s, found.predicted_s, found.high_s
         )  # fmt: skip
+        run = reading.run
+        rows.append(
+            Row(run.id, run.line, reading.kind, reading.seconds, middle, low, high, reason, run.apart, "", run)
+        )
     rows += [_refused(r.id, r.line, r.reason) for r in table.refused]
     return Report(tuple(sorted(rows, key=lambda r: r.line)), out_of_fold=True)
+
+
+def _known(stored: StoredRow | None) -> bool:
+    return stored is not None and bool(np.isfinite(stored.predicted_s))
 
 
 @cache

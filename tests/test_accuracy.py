@@ -130,6 +130,7 @@ def test_csv_holds_every_row_with_its_reason():
 
 def test_stored_predictions_are_shown_as_out_of_fold(monkeypatch):
     reading = catalog.measured().readings[0]
+    monkeypatch.setattr(validate, "_predict", refusing)
     stored = StoredRow(reading.run.id, reading.kind, reading.seconds, 2 * reading.seconds, 0.0, 1.0, "", "3")
     validate.out_of_fold.cache_clear()
     monkeypatch.setattr(catalog, "validation", lambda: (stored,))
@@ -139,6 +140,14 @@ def test_stored_predictions_are_shown_as_out_of_fold(monkeypatch):
     assert found.out_of_fold
     assert found.overall.n == 1
     assert found.overall.bias == pytest.approx(1.0)
+    assert found.refusals[validate.NOT_STORED] == len(catalog.measured().readings) - 1
+
+
+def refusing(readings):
+    """Predict nothing, and give no reason."""
+    from costmodel.predict import Prediction
+
+    return [Prediction(r, NAN, NAN, NAN, "", "") for r in readings]
 
 
 # Sources ----------------------------------------------------------------------------------------

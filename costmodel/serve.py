@@ -23,7 +23,7 @@ from costmodel.speculation import passes
 from costmodel.step import Machine
 from costmodel.work import Plan
 
-ROUNDS = 24
+ROUNDS = 14
 """Halvings of the distance to a closed loop's balance."""
 SLOWEST = 0.05
 """Fewest sequences decoding on average that a loop is taken to settle at."""
@@ -272,7 +272,10 @@ def _priced(
     prefill_s: FloatArray,
     requests_per_s: FloatArray,
 ) -> Serving:
-    """Money of a served copy: the whole by throughput, its parts by sequential GPU-seconds."""
+    """Money of a served copy: the whole by throughput; the answer is its decode steps alone.
+
+    The prompt is what it adds: where prompts share weight reads with decoding, less than alone.
+    """
     scenario = case.scenario
     output_per_s = requests_per_s * work.output
     per_mtok = usd_per_mtok(
@@ -281,8 +284,13 @@ def _priced(
         gpus=case.gpus,
         busy=scenario.busy,
     )
-    answer_s = np.nan_to_num(step_s) / batch * np.maximum(work.output - 1, 0.0)
-    prompt = prefill_s / (prefill_s + answer_s)
+    alone = usd_per_mtok(
+        time_per_token_s=np.nan_to_num(step_s) / batch,
+        usd_per_gpu_hour=case.usd_per_gpu_hour,
+        gpus=case.gpus,
+        busy=scenario.busy,
+    )
+    answer = np.minimum(np.where(np.isnan(tpot_s), 0.0, alone), per_mtok)
     wall = max_batch(case, context_tokens=np.asarray(work.resident))
     in_flight = requests_per_s * ttft_s + batch
     return Serving(
@@ -296,9 +304,9 @@ def _priced(
         output_tokens_per_s=np.asarray(output_per_s),
         usd_per_request=np.asarray(per_mtok * work.output / 1e6),
         usd_per_mtok=per_mtok,
-        usd_per_mtok_output=np.asarray(per_mtok * (1 - prompt)),
-        usd_per_mtok_prompt=np.asarray(per_mtok * prompt),
-        usd_per_mtok_input=np.asarray(per_mtok * prompt * work.output / scenario.input_tokens),
+        usd_per_mtok_output=np.asarray(answer),
+        usd_per_mtok_prompt=np.asarray(per_mtok - answer),
+        usd_per_mtok_input=np.asarray((per_mtok - answer) * work.output / scenario.input_tokens),
         fits=np.asarray(batch <= wall),
         concurrency=np.asarray(in_flight),
     )

@@ -35,7 +35,14 @@ CSS = """
 .rows .meter{display:inline-block;vertical-align:middle;width:5rem;height:.6rem;background:var(--ground);
 margin-right:.5rem;border-radius:2px;overflow:hidden}
 .rows .meter i{display:block;height:100%;background:var(--weights)}
-@media (max-width:560px){.rows .meter{display:none}}
+@media (max-width:560px){
+.rows .meter,.cards thead{display:none}
+.cards tr{display:block;border-top:1px solid var(--grid);padding:.4rem .6rem}
+.cards .rows td,.cards .rows td.t{display:inline-block;border:0;padding:0 .9rem 0 0;min-width:0;text-align:left;
+white-space:normal}
+.cards .rows td:first-child{display:block;font-weight:600}
+.cards .rows td[data-name]::before{content:attr(data-name) " ";color:var(--muted)}
+}
 """
 
 
@@ -109,18 +116,25 @@ def link(source: str, text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, texts: Sequence[int] = (0,)) -> str:
-    """Return a table that scrolls in its own box; cells are HTML, columns of `texts` left-aligned."""
+    """Return a table that scrolls in its own box, on a phone a list of cards.
+
+    Cells are HTML; columns of `texts` stand left, the others name themselves on a card.
+    """
 
     def cls(at: int) -> str:
         return ' class="t"' if at in texts else ""
 
+    def name(at: int) -> str:
+        return cls(at) or f' data-name="{html.escape(head[at])}"'
+
     top = "".join(f'<th scope="col"{cls(i)}>{html.escape(h)}</th>' for i, h in enumerate(head))
     body = "".join(
-        f"<tr>{''.join(f'<td{cls(i)}>{cell}</td>' for i, cell in enumerate(row))}</tr>" for row in rows
+        f"<tr>{''.join(f'<td{name(i)}>{cell}</td>' for i, cell in enumerate(row))}</tr>" for row in rows
     )
+    label = f'role="region" aria-label="{html.escape(caption)}"'
     return (
-        f'<div class="rows" tabindex="0" role="region" aria-label="{html.escape(caption)}"><table>'
-        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div class="cards"><div class="rows" tabindex="0" {label}><table>'
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></div>"
     )
 
 

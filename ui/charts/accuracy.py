@@ -90,7 +90,7 @@ def _layout(low: float, high: float, *, has_own: bool, narrow: bool) -> Part:
             text("<b>● your setup’s class</b>", size=SMALL_PX, xref="x", yref="y", x=edge, y=top, xanchor="left",
                  yanchor="top", yshift=-18)
         )  # fmt: skip
-    where = math.log10(low) + 0.17 * math.log10(high / low)
+    where = math.log10(low) + (0.38 if narrow else 0.17) * math.log10(high / low)
     notes.append(
         text("exact, ±25 %", colour="floor", size=SMALL_PX, xref="x", yref="y", x=where, y=where, xanchor="right",
              yanchor="bottom", xshift=-14)

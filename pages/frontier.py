@@ -7,7 +7,8 @@ from ui import frontier_view as views
 from ui import words_frontier as words
 from ui.charts import frontier
 
-shown = frontier_blocks.guarded(lambda: views.view(frontier_row.scenario(), frontier_row.asked()))
+scenario, asked = frontier_row.scenario(), frontier_row.asked()
+shown = frontier_blocks.guarded(lambda: views.view(scenario, asked))
 blocks.style()
 frontier_blocks.style()
 with frame.head():
@@ -23,7 +24,10 @@ if shown is not None:
         frontier.figure(shown), key="frontier", stamp=views.stamp(shown),
         on_pick=lambda index: frontier_blocks.go_to(shown, index),
     )  # fmt: skip
-    share.offer(table=lambda: frontier_blocks.csv(shown), name="speed-vs-cost", command="frontier")
+    share.offer(
+        table=lambda: frontier_blocks.csv(shown), name="speed-vs-cost",
+        command=frontier_blocks.command(scenario, asked),
+    )  # fmt: skip
     if not frame.bare():
         blocks.notes(words.notes(shown))
         frontier_blocks.note(shown)

@@ -24,7 +24,9 @@ if ranking is not None:
         where.figure(ranking, shown, where_blocks.current(scenario)), key="where",
         stamp=where_blocks.stamp(ranking), on_pick=lambda row: where_blocks.go_to(shown, scenario, row),
     )  # fmt: skip
-    share.offer(table=lambda: where_blocks.csv(shown), name="where-to-run", command="frontier")
+    share.offer(
+        table=lambda: where_blocks.csv(shown), name="where-to-run", command=where_blocks.command(scenario)
+    )
     if not frame.bare():
         own = where_blocks.own_place(ranking, scenario)
         blocks.notes(words.notes(ranking, scenario.model, own))

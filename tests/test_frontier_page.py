@@ -258,3 +258,22 @@ def test_page_with_a_setup_that_cannot_run_still_answers():
 
 def test_limits_object_of_the_page():
     assert Limits.of(ASKED).given == {"max_tpot_s": 1 / 30, "max_ttft_s": 0.5}
+
+
+@pytest.mark.parametrize("four_bits", [False, True])
+def test_the_shared_command_prints_the_pages_figures(capsys, four_bits):
+    import shlex
+
+    from costmodel.cli.app import main
+
+    asked = views.Asked(accelerators=CARDS, four_bits=four_bits, users=500.0)
+    scenario_ = ASKED.but(budget_usd_per_mtok=3.0, input_tokens=2000)
+    line = blocks.command(scenario_, asked)
+    with pytest.raises(SystemExit):
+        main([*shlex.split(line)[3:], "--json"])
+    record = json.loads(capsys.readouterr().out)
+    found = views.view(scenario_, asked)
+
+    assert record["cheapest"]["usd_per_mtok"] == pytest.approx(found.answers.cheapest.usd_per_mtok, rel=1e-9)
+    assert record["fastest"]["tpot_s"] == pytest.approx(found.answers.fastest.tpot_s, rel=1e-9)
+    assert record["fleet"]["copies"] == found.fleet.copies

@@ -1,6 +1,7 @@
 """Blocks of "Speed vs cost": the table of speeds, APIs as a list, folds. HTML as the other pages'."""
 
 import html
+import shlex
 from collections.abc import Callable
 
 import streamlit as st
@@ -11,9 +12,9 @@ from costmodel.energy import MARK
 from costmodel.errors import InputError
 from costmodel.frontier import Rung, fleet
 from costmodel.picks import Pick, pick, scenario_of
-from costmodel.scenario import Scenario
-from ui import folds, priceline, state, states, tables, units, words_frontier
-from ui.frontier_view import View, fields_of, picked
+from costmodel.scenario import BY_NAME, Scenario
+from ui import folds, priceline, share, state, states, tables, units, words_frontier
+from ui.frontier_view import DEFAULT_AXES, Asked, View, fields_of, picked
 from ui.tables import Column
 
 CSS = """
@@ -40,6 +41,8 @@ font-variant-numeric:tabular-nums}
 .uses{grid-template-columns:1fr}
 }
 """
+SETUP = {"hardware", "tp", "ep", "pp", "split", "weights", "kv", "arithmetic", "batch", "price_usd_per_gpu_hour"}
+"""Fields that the page tries over their values instead of taking the scenario's."""
 HEADS = ("Setup", "Batch", "All-in", "First token", "USD per extra tok/s", "USD a month")
 
 
@@ -67,6 +70,27 @@ def go_to(shown: View, index: object) -> None:
     fields = picked(shown, index)
     if fields is not None:
         state.apply(fields)
+
+
+def command(scenario: Scenario, asked: Asked) -> str:
+    """Return the command that prints the page's figures: limits and workload, no setup of one's own.
+
+    >>> from ui import state
+    >>> command(state.default().but(budget_usd_per_mtok=2.0), Asked(four_bits=True))
+    'python -m costmodel frontier --max-tpot 0.0333333333333333 --max-ttft 0.5 --budget 2 --four-bits'
+    """
+    parts = ["python", "-m", "costmodel", "frontier"]
+    for name, value in share.changed(scenario).items():
+        if name in SETUP:
+            continue
+        own = name == "model" and str(value).startswith("{")
+        text = f"{value:.15g}" if isinstance(value, float) else str(value)
+        parts += [BY_NAME[name].option, share.EXAMPLE_CONFIG if own else text]
+    parts += ["--hardware", ",".join(asked.accelerators)] if asked.accelerators else []
+    parts += ["--four-bits"] if asked.four_bits else []
+    parts += ["--axes", ",".join(asked.axes)] if asked.axes != DEFAULT_AXES else []
+    parts += ["--users", f"{asked.users:.15g}"] if asked.users else []
+    return shlex.join(parts)
 
 
 def style() -> None:

@@ -33,7 +33,7 @@ def offer(
     name : str
         File name of pictures and table, without its ending.
     command : str, optional
-        The command line's command that prints this page's figures, e.g. `point`.
+        The command line's command that prints this page's figures, e.g. `point`; or the whole line.
     """
     st.session_state[_OFFER] = {"answer": answer, "table": table, "name": name, "command": command}
 
@@ -76,7 +76,9 @@ def draw() -> None:
             "CSV of the figure", given["table"], f"{given['name']}.csv", "text/csv", on_click="ignore"
         )
     st.caption("Command line")
-    st.code(command_line(scenario, command=given["command"] or "point"), language="bash", wrap_lines=True)
+    whole = " " in given["command"]
+    line = given["command"] if whole else command_line(scenario, command=given["command"] or "point")
+    st.code(line, language="bash", wrap_lines=True)
     st.caption("Python")
     st.code(python(scenario), language="python")
     st.button("Present", key="present_on", on_click=frame.start_presenting, icon=":material/present_to_all:")

@@ -11,10 +11,11 @@ from costmodel.energy import MARK
 from costmodel.errors import InputError
 from costmodel.picks import scenario_of
 from costmodel.scenario import Scenario
+from costmodel.sweep import NO_PRICE, REASONS
 from costmodel.where import KINDS, Missing, Place, Ranking
-from ui import folds, frontier_row, state, states, tables, units, words_where
+from ui import folds, frontier_blocks, frontier_row, state, states, tables, units, words_where
 from ui.charts.where import BASES
-from ui.frontier_view import fields_of, resolve_name
+from ui.frontier_view import Asked, fields_of, resolve_name
 from ui.tables import Column
 
 HEADS = ("Place", "Priced", "All-in", "80 % band", "Each user", "First token", "Memory", "Bandwidth",
@@ -40,6 +41,11 @@ def ordered(ranking: Ranking) -> tuple[Place, ...]:
 def current(scenario: Scenario) -> str:
     """Return the id of the scenario's accelerator."""
     return resolve_name(scenario)
+
+
+def command(scenario: Scenario) -> str:
+    """Return the command that prints the ranking's cheapest accelerators."""
+    return frontier_blocks.command(scenario, Asked(four_bits=frontier_row.four_bits()))
 
 
 def stamp(ranking: Ranking) -> str:
@@ -143,26 +149,25 @@ def _cells(cells: tuple[str, ...]) -> str:
 
 def missing(ranking: Ranking) -> None:
     """Draw the accelerators that aren't ranked, by reason, each with what would change it."""
-    groups: dict[str, list[Missing]] = defaultdict(list)
-    seen = set()
+    groups: dict[tuple[str, str], list[Missing]] = defaultdict(list)
     for found in ranking.missing:
-        key = (found.accelerator.id, found.reason)
-        if key not in seen:
-            seen.add(key)
-            groups[found.reason].append(found)
+        priced = found.kind if found.reason in (words_where.MISSES, REASONS[NO_PRICE]) else ""
+        groups[found.reason, priced].append(found)
     if not groups:
         return
-    count = len({m.accelerator.id for m in ranking.missing})
+    ranked_ids = {p.accelerator.id for p in ranking.places if p.accelerator is not None}
+    count = len({m.accelerator.id for m in ranking.missing} - ranked_ids)
     title = f"{count} accelerators aren’t ranked: limits, memory or price"
     fold = st.expander(title, key="wr_missing", on_change="rerun")
     if not fold.open:
         return
     with fold:
-        for reason in sorted(groups, key=lambda r: r != words_where.MISSES):
-            _group(reason, groups[reason])
+        for reason, kind in sorted(groups, key=lambda key: key[0] != words_where.MISSES):
+            _group(f"{reason} ({kind})" if kind else reason, groups[reason, kind])
 
 
-def _group(reason: str, found: list[Missing]) -> None:
+def _group(reason: str, every: list[Missing]) -> None:
+    found = list({m.accelerator.id: m for m in every}.values())
     head = f"<b>{html.escape(reason[:1].upper() + reason[1:])}</b>"
     if all(words_where.missing(m) == words_where.missing(found[0]) for m in found):
         names = ", ".join(m.accelerator.short for m in found)

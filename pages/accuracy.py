@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import accuracy, blocks, frame, plot, priceline, share, state, states, words_accuracy
+from ui import accuracy, accuracy_tables, blocks, frame, plot, priceline, share, state, states, words_accuracy
 
 blocks.style()
 accuracy.style()
@@ -19,7 +19,7 @@ with frame.head():
         priceline.draw(curve)
     blocks.notes(state.notes())
 accuracy.draw_figure(found, own)
-share.offer(table=lambda: accuracy.csv(found), name="accuracy", command="point")
+share.offer(table=lambda: accuracy_tables.csv(found), name="accuracy", command="point")
 if not frame.bare():
     blocks.notes(words_accuracy.below(found, own))
     accuracy.draw_tabs(found)

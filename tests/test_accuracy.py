@@ -13,7 +13,8 @@ from costmodel import catalog, measured, nearest, peers, sources, validate
 from costmodel.case import resolve
 from costmodel.stored import StoredRow
 from costmodel.validate import Report, Row
-from ui import accuracy, state
+from ui import accuracy_tables as tables
+from ui import state
 from ui import words_accuracy as words
 from ui.charts import accuracy as chart
 
@@ -114,7 +115,7 @@ def test_figure_draws_counted_rows_once_the_class_dark():
 
 def test_tables_escape_what_files_say():
     evil = report(row("<b>", 1.5, model="<script>", source_url="javascript:alert(1)"), row("b", 1.0))
-    shown = accuracy.worst_table(evil) + accuracy.class_table(evil, "model") + accuracy.data_table(evil)
+    shown = tables.worst_table(evil) + tables.class_table(evil, "model") + tables.data_table(evil)
 
     assert "<script>" not in shown
     assert "<b>," not in shown
@@ -122,7 +123,7 @@ def test_tables_escape_what_files_say():
 
 
 def test_csv_holds_every_row_with_its_reason():
-    lines = accuracy.csv(FOUND).splitlines()
+    lines = tables.csv(FOUND).splitlines()
 
     assert len(lines) == 13
     assert lines[11] == "none,fixed_tpot,0.01,,,,,it doesn't fit"

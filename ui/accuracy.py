@@ -1,12 +1,10 @@
 """What the page "Accuracy and sources" shows: figure, tables behind tabs, folds."""
 
 import html
-from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from costmodel import catalog, nearest, peers, sources, validate
@@ -14,16 +12,14 @@ from costmodel.curve import CostCurve
 from costmodel.dimensions import DIMENSIONS
 from costmodel.nearest import Nearest
 from costmodel.peers import PEER
-from costmodel.validate import Errors, Report, Row
+from costmodel.validate import Report
+from ui import accuracy_tables as tables
 from ui import folds, plot, units
 from ui import words_accuracy as words
 from ui.blocks import notes
 from ui.charts import accuracy as chart
 
-MOST_WORST = 60
 MOST_SOURCES = 120
-METER_FULL = 0.5
-"""Median error at which the bar beside it is full."""
 PICKED = "_accuracy_row"
 """Session key of the row that was clicked."""
 CSS = """
@@ -101,53 +97,11 @@ def _clicked(found: Report) -> None:
     figures = f"measured {units.duration(row.measured_s)}, predicted {units.duration(row.predicted_s)}"
     st.html(
         f'<p class="notes"><b>{html.escape(row.id)}</b> {html.escape(what)}: {html.escape(figures)}, '
-        f"{html.escape(words.miss(row.predicted_s, row.measured_s))}. {link(run.source, 'source')}</p>"
+        f"{html.escape(words.miss(row.predicted_s, row.measured_s))}. {tables.link(run.source, 'source')}</p>"
     )
-
-
-def link(source: str, text: str) -> str:
-    """Return a link where a source is one, otherwise its words."""
-    if not source.startswith("https://"):
-        return html.escape(source or text)
-    return f'<a href="{html.escape(source)}" target="_blank" rel="noopener">{html.escape(text)}</a>'
 
 
 # Tables -----------------------------------------------------------------------------------------
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, texts: Sequence[int] = (0,)) -> str:
-    """Return a table that scrolls in its own box, on a phone a list of cards.
-
-    Cells are HTML; columns of `texts` stand left, the others name themselves on a card.
-    """
-
-    def cls(at: int) -> str:
-        return ' class="t"' if at in texts else ""
-
-    def name(at: int) -> str:
-        return cls(at) or f' data-name="{html.escape(head[at])}"'
-
-    top = "".join(f'<th scope="col"{cls(i)}>{html.escape(h)}</th>' for i, h in enumerate(head))
-    body = "".join(
-        f"<tr>{''.join(f'<td{name(i)}>{cell}</td>' for i, cell in enumerate(row))}</tr>" for row in rows
-    )
-    label = f'role="region" aria-label="{html.escape(caption)}"'
-    return (
-        f'<div class="cards"><div class="rows" tabindex="0" {label}><table>'
-        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></div>"
-    )
-
-
-def _figures(found: Errors) -> list[str]:
-    sign = "−" if found.bias < 0 else "+"
-    bias = f"{sign}{units.share(abs(found.bias))}" if np.isfinite(found.bias) else units.MISSING
-    return [
-        units.count(found.n), units.share(found.median_ape), units.share(found.p90_ape), bias,
-        units.share(found.band_coverage),
-    ]  # fmt: skip
-
-
-HEAD = ("n", "median", "9 in 10 within", "bias", "in 80 % band")
 
 
 def _beside(found: Report) -> None:
@@ -165,7 +119,7 @@ def _beside(found: Report) -> None:
     head = ("median / 9 in 10", "rows", "here", "aiconfigurator")
     st.html(
         f'<p class="notes"><b>Beside {PEER}, on identical rows</b></p>'
-        f'<div class="whole">{table(head, rows, caption=f"Errors beside {PEER}")}</div>'
+        f'<div class="whole">{tables.table(head, rows, caption=f"Errors beside {PEER}")}</div>'
     )
     notes([words.peer(compared)])
 
@@ -190,7 +144,7 @@ def _classes(found: Report) -> None:
     chosen = st.selectbox(
         "Classes by", choices, format_func=lambda d: words.DIMENSION_NAMES[d], key="ac_dim", width=260
     )
-    st.html(class_table(found, chosen))
+    st.html(tables.class_table(found, chosen))
     if chosen == "apart":
         notes([
             "Rows flagged by their own notes, and implementations that their makers replaced: predicted, "
@@ -199,51 +153,12 @@ def _classes(found: Report) -> None:
         rows = [[units.count(n), html.escape(reason)] for reason, n in list(found.refusals.items())[:30]]
         if rows:
             st.html('<p class="notes"><b>Without a prediction</b></p>')
-            st.html(table(("rows", "reason"), rows, caption="Rows without a prediction", texts=(1,)))
-
-
-@lru_cache(maxsize=32)
-def class_table(found: Report, dimension: str) -> str:
-    """Return the errors of a dimension's classes."""
-    groups = found.by(dimension)
-    rows = []
-    for group in groups:
-        value = words.name(group.value) if dimension == "kind" else group.value
-        wide = f"{units.PERCENT * min(group.errors.median_ape / METER_FULL, 1.0):.0f}%"
-        cells = _figures(group.errors)
-        cells[1] = f'<span class="meter" aria-hidden="true"><i style="width:{wide}"></i></span>{cells[1]}'
-        rows.append([html.escape(value), *cells])
-    if dimension != "apart":
-        rows.append([f"<b>{cell}</b>" for cell in ("all", *_figures(found.overall))])
-    return table((words.DIMENSION_NAMES[dimension], *HEAD), rows, caption="Errors by class")
+            st.html(tables.table(("rows", "reason"), rows, caption="Rows without a prediction", texts=(1,)))
 
 
 def _worst(found: Report) -> None:
-    notes([f"The {MOST_WORST} readings that are missed by the largest factor, worst first."])
-    st.html(worst_table(found))
-
-
-@lru_cache(maxsize=2)
-def worst_table(found: Report) -> str:
-    """Return the worst rows with their sources."""
-    at = np.flatnonzero(found.counted)
-    size = np.abs(np.log(found.predicted_s[at] / found.measured_s[at]))
-    rows = [_worst_row(found.rows[i]) for i in at[np.argsort(-size)][:MOST_WORST]]
-    head = ("row", "measured quantity", "setup", "measured", "predicted", "error")
-    return table(head, rows, caption="Worst rows", texts=(0, 1, 2))
-
-
-def _worst_row(row: Row) -> list[str]:
-    run = row.run
-    if run is None:
-        return []
-    batch = f"batch {run.batch:g}" if run.batch else f"{run.concurrency:g} at once" if run.concurrency else ""
-    setup = f"{run.model}, {run.gpus} × {run.hardware}, {run.engine} {run.weights or ''}, {batch}"
-    return [
-        link(run.source, row.id), html.escape(words.name(row.kind or "")), html.escape(setup.strip(", ")),
-        units.duration(row.measured_s), units.duration(row.predicted_s),
-        html.escape(words.miss(row.predicted_s, row.measured_s)),
-    ]  # fmt: skip
+    notes([f"The {tables.MOST_WORST} readings that are missed by the largest factor, worst first."])
+    st.html(tables.worst_table(found))
 
 
 # Sources ----------------------------------------------------------------------------------------
@@ -262,7 +177,7 @@ def _sources(_: Report) -> None:
     notes([f"{count}{more}."])
     if shown:
         head = ("about", "what", "figure", "read", "source")
-        st.html(table(head, [_source_row(r) for r in shown], caption="Sources", texts=(0, 1, 4)))
+        st.html(tables.table(head, [_source_row(r) for r in shown], caption="Sources", texts=(0, 1, 4)))
 
 
 def _source_row(row: sources.SourceRow) -> list[str]:
@@ -272,7 +187,7 @@ def _source_row(row: sources.SourceRow) -> list[str]:
     what = folds.fact_name(row.what) if row.kind == "accelerator" else row.what
     return [
         html.escape(row.name), html.escape(what), html.escape(_value(row)), f"{html.escape(read)}{flag}",
-        link(row.source, short[:60] + ("…" if len(short) > 60 else "")),
+        tables.link(row.source, short[:60] + ("…" if len(short) > 60 else "")),
     ]  # fmt: skip
 
 
@@ -327,36 +242,8 @@ def _arithmetic(found: Report) -> None:
 
 
 def _data(found: Report) -> None:
-    st.html(data_table(found))
+    st.html(tables.data_table(found))
     st.download_button(
-        "Download CSV", data=lambda: csv(found), file_name="accuracy.csv", mime="text/csv", on_click="ignore",
-        key="ac_csv",
+        "Download CSV", data=lambda: tables.csv(found), file_name="accuracy.csv", mime="text/csv",
+        on_click="ignore", key="ac_csv",
     )  # fmt: skip
-
-
-@lru_cache(maxsize=2)
-def data_table(found: Report) -> str:
-    """Return every plotted row."""
-    rows = [
-        [
-            html.escape(r.id), html.escape(r.kind or ""),
-            units.duration(r.measured_s), units.duration(r.predicted_s),
-            f"{units.duration(r.low_s)} to {units.duration(r.high_s)}",
-            html.escape(words.miss(r.predicted_s, r.measured_s)),
-        ]
-        for i in np.flatnonzero(found.counted)
-        for r in (found.rows[i],)
-    ]  # fmt: skip
-    head = ("row", "kind", "measured", "predicted", "80 % band", "error")
-    return table(head, rows, caption="The plotted rows", texts=(0, 1))
-
-
-@lru_cache(maxsize=2)
-def csv(found: Report) -> str:
-    """Return every row as a file: those reported apart and those refused, too."""
-    lines = ["id,kind,measured_s,predicted_s,low_s,high_s,apart,reason"]
-    for r in found.rows:
-        numbers = ("" if np.isnan(v) else f"{v:.6g}" for v in (r.measured_s, r.predicted_s, r.low_s, r.high_s))
-        texts = ('"' + t.replace('"', "'") + '"' if "," in t else t for t in (r.apart, r.reason))
-        lines.append(",".join([r.id, r.kind or "", *numbers, *texts]))
-    return "\n".join(lines) + "\n"

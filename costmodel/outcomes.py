@@ -391,7 +391,7 @@ def best(
     size = len(case)
     out = {n: np.full(size, np.nan) for n in ("batch", "usd", "wall", "wall_usd", "floor")}
     plain = [replace(s, chunk_tokens=None) for s in setups]
-    for rows, stack in _kinds([_perfect(c) for c in cases], plain, case, setup):
+    for rows, stack in _kinds([perfect_of(c) for c in cases], plain, case, setup):
         wall = np.floor(_wall(stack, stack.cases.packed_bytes, stack.own.resident))
         chosen = _most_ideal(stack, wall)
         usd = ideal_usd(stack, np.maximum(chosen, 1.0))
@@ -412,11 +412,22 @@ def at_batch_ideal(*, case: Case, setup: Setup, batch: float) -> float:
     """Return a perfect engine's all-in cost at a batch, kept busy. [USD/Mtok]"""
     none = np.zeros(1, dtype=np.int64)
     plain = replace(setup, chunk_tokens=None)
-    ((_, stack),) = _kinds([_perfect(case)], [plain], none, none)
+    ((_, stack),) = _kinds([perfect_of(case)], [plain], none, none)
     return float(ideal_usd(stack, np.asarray([batch]))[0])
 
 
-def _perfect(case: Case) -> Case:
+def ideal_times(*, case: Case, setup: Setup, batch: float) -> tuple[float, float]:
+    """Return a perfect engine's step per token accepted, and its prompt's least time. [s]"""
+    none = np.zeros(1, dtype=np.int64)
+    plain = replace(setup, chunk_tokens=None)
+    ((_, stack),) = _kinds([perfect_of(case)], [plain], none, none)
+    step_s = _step(stack, stack.cases.plan, np.asarray([[batch]]), stack.own.best_prefix)
+    prompt_s = np.broadcast_to(_ideal_prompt(stack), (1, 1))
+    return float((step_s / stack.own.accepted)[0, 0]), float(prompt_s[0, 0])
+
+
+def perfect_of(case: Case) -> Case:
+    """Return the case of a perfect engine."""
     return perfect(case, plan(case.model, case.plan.bits, Parallel()))
 
 

@@ -19,5 +19,5 @@ elif curve is not None:
         with frame.head():
             st.html(plot.slot("answer", view.answer, tag="p", style="answer"))
             priceline.draw(curve)
-            blocks.notes([*state.notes(), *curve.case.notes])
+            blocks.notes([*view.notes, *state.notes(), *curve.case.notes])
         levers_view.draw(view, curve)

@@ -10,13 +10,14 @@ import streamlit as st
 from costmodel.curve import CostCurve
 from costmodel.errors import InputError
 from costmodel.ladder import Ladder, ladder
+from costmodel.ladder_lines import lines
 from costmodel.lever_records import best_of_slots
 from costmodel.lever_rows import Board, Row, board
 from costmodel.levers import Lever, by_name, first_of_slots
 from costmodel.setups import Setup, naive
 from costmodel.shapley import Split, split
 from costmodel.verdict import Verdict, verdict
-from ui import lever_settings, page_folds, plot, share, state, states, tables, units, words_levers
+from ui import frame, lever_settings, page_folds, plot, share, state, states, tables, units, words_levers
 from ui.charts import levers as charts
 
 TAB, TODAY, SET = "le_tab", "le_td", "le_set"
@@ -36,6 +37,10 @@ CSS = """
 """
 
 
+NAIVE_NOTE = "The price line is of the engine; the figure is of a naive stack."
+PAID_NOTE = "Levers are worked out from the modelled cost, the gap from what you pay."
+
+
 @dataclass(frozen=True)
 class View:
     """What the page shows."""
@@ -44,6 +49,12 @@ class View:
     rungs: Ladder
     verdict: Verdict
     answer: str
+
+    @property
+    def notes(self) -> list[str]:
+        """What has to be said about today."""
+        told = {"a naive stack": NAIVE_NOTE, "what we pay": PAID_NOTE}.get(str(state.value(TODAY)))
+        return [told] if told else []
 
     @property
     def labels(self) -> dict[str, str]:
@@ -81,16 +92,20 @@ def draw(view: View, curve: CostCurve) -> None:
         answer=view.answer, name=f"levers-{tab.lower()}".replace(" ", "-"), command="levers",
         table=(lambda: tables.to_csv(columns)) if columns else None,
     )  # fmt: skip
-    page_folds.draw(curve, columns, name="levers")
+    page_folds.draw(curve, columns, name="levers", arithmetic=lambda: lines(view.board, view.rungs))
 
 
 # Tabs -------------------------------------------------------------------------------------------
 
 
 def _levers(view: View) -> list[tables.Column]:
+    if math.isnan(view.board.today.usd_per_mtok):
+        lever_settings.draw(view.board)
+        return []
     plot.draw(charts.ranges(view.board), key="levers")
-    if view.verdict.level != "unknown":
-        _things(view)
+    if frame.bare():
+        return rows_table(view.board)
+    _things(view)
     unfit = words_levers.unfit(view.board)
     if unfit:
         st.html(f'<p class="unfit">{html.escape(unfit)}</p>')
@@ -100,9 +115,10 @@ def _levers(view: View) -> list[tables.Column]:
 
 def _gap(view: View) -> list[tables.Column]:
     if math.isnan(view.rungs.rungs[0].usd_per_mtok):
-        st.html(f'<p class="verdict">{html.escape(view.answer)}</p>')
         return []
     plot.draw(charts.gap(view.rungs, view.labels), key="gap")
+    if frame.bare():
+        return []
     said = [*view.rungs.said, words_levers.absent(view.rungs)]
     if any(said):
         st.html(f'<p class="unfit">{html.escape(" ".join(s for s in said if s))}</p>')

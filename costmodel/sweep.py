@@ -48,6 +48,8 @@ CACHES = ("bf16", "fp8")
 BATCHES = 256
 LARGEST_BATCH = 8192
 MOST_MODELS = 4
+MOST_KEPT = 1_500_000
+"""Sweeps of up to so many points are remembered, the last few of them."""
 MOST_POINTS = 20_000_000
 """The most points held in memory at once; larger sweeps are written in chunks."""
 
@@ -315,7 +317,10 @@ def sweep(asked: Scenario, *, where: Space | None = None, beyond_wall: bool = Fa
     plain = asked.but(max_tpot_s=None, max_ttft_s=None, budget_usd_per_mtok=None, batch=64)
     if plain.price_usd_per_gpu_hour is None:
         plain = plain.but(hardware="h100-sxm")  # whose choice doesn't change a sweep
-    return _sweep(plain, where if where is not None else space(asked), beyond_wall)
+    area = where if where is not None else space(asked)
+    if area.points > MOST_KEPT:
+        return uncached(plain, area, beyond_wall=beyond_wall)
+    return _sweep(plain, area, beyond_wall)
 
 
 @lru_cache(maxsize=6)

@@ -107,3 +107,10 @@ def test_bad_questions_are_one_line_and_code_2(capsys, args, words):
     assert (code, out) == (2, "")
     assert words in err
     assert err.count("\n") == 1
+
+
+def test_models_side_by_side(capsys):
+    record = answered(capsys, "--hardware", "h100-sxm", "--model", "llama-3.1-8b,qwen3-8b", "--tp", "1")
+
+    assert len({p["model"] for p in record["points"]}) >= 1
+    assert record["evaluated"] == 2 * 3 * 2 * 256

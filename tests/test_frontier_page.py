@@ -277,3 +277,19 @@ def test_the_shared_command_prints_the_pages_figures(capsys, four_bits):
     assert record["cheapest"]["usd_per_mtok"] == pytest.approx(found.answers.cheapest.usd_per_mtok, rel=1e-9)
     assert record["fastest"]["tpot_s"] == pytest.approx(found.answers.fastest.tpot_s, rel=1e-9)
     assert record["fleet"]["copies"] == found.fleet.copies
+
+
+def test_pins_are_thin_lines_with_their_letter():
+    pinned = (("A", ASKED.but(batch=16)), ("B", ASKED.but(hardware="h200-sxm")), ("C", ASKED.but(tp=3)))
+    found = view(pins=pinned)
+    figure = chart.figure(found)
+    lines = {t["name"]: t["line"]["dash"] for t in figure.data if t["name"] in {"pin A", "pin B"}}
+
+    assert [p.letter for p in found.pinned] == ["A", "B"]
+    assert lines == {"pin A": "solid", "pin B": "dash"}
+    assert "<b>A</b>" in [a["text"] for a in figure.layout["annotations"]]
+    from costmodel import serve
+
+    at_16 = serve.serve(ASKED.but(batch=16))
+    first = found.pinned[0]
+    assert first.usd_per_mtok[first.at] == pytest.approx(float(at_16.usd_per_mtok))

@@ -5,7 +5,7 @@ import streamlit as st
 from costmodel import catalog
 from costmodel.errors import InputError
 from costmodel.scenario import Scenario
-from ui import state
+from ui import pins, state
 from ui.controls import CONTROL, FOUR_BITS
 from ui.frontier_view import Asked
 
@@ -75,7 +75,18 @@ def asked() -> Asked:
         axes=axes if axes[0] != axes[1] else ("speed", "all-in"),
         in_words=state.value("fr_u") == "words",
         users=None if users is None else float(users),
+        pins=_pins(),
     )
+
+
+def _pins() -> tuple[tuple[str, Scenario], ...]:
+    found = []
+    for pin in pins.pins():
+        try:
+            found.append((pin.letter, pin.scenario))
+        except InputError:
+            continue
+    return tuple(found)
 
 
 def four_bits() -> bool:

@@ -8,8 +8,10 @@ import numpy as np
 from costmodel import apis, catalog, pareto, serve
 from costmodel import frontier as engine
 from costmodel.case import model_of, resolve
+from costmodel.check import FloatArray
 from costmodel.dtypes import dtype
 from costmodel.errors import InputError
+from costmodel.explore import max_batch
 from costmodel.frontier import Answers, Fleet, Line, Rung
 from costmodel.picks import Limits, Pick, pick, scenario_of
 from costmodel.scenario import Scenario
@@ -19,6 +21,7 @@ from ui import units
 DEFAULT_AXES = ("speed", "all-in")
 COLOURED = 4
 """Accelerators drawn in colours of their own."""
+PIN_POINTS = 48
 SLOWER, FASTER, MUCH_FASTER = -10.0, 20.0, 2.5
 """Speeds whose price the sentence and the hollow dots tell: limit − 10, + 20 and × 2.5."""
 
@@ -39,6 +42,17 @@ class Now:
     def times_best(self) -> float:
         """How many times the best at that speed it costs; NaN where that isn't known."""
         return self.usd_per_mtok / self.best_there.usd_per_mtok if self.best_there else float("nan")
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A pinned scenario's own setup over its batches, slowest first."""
+
+    letter: str
+    tokens_per_s: FloatArray
+    usd_per_mtok: FloatArray
+    at: int
+    """Position of the pin's own batch."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,7 @@ class View:
     in_words: bool
     users: float | None
     fleet: Fleet | None
+    pinned: tuple[Pinned, ...] = ()
 
     @property
     def sweep(self) -> Sweep:
@@ -95,6 +110,8 @@ class Asked:
     axes: tuple[str, str] = DEFAULT_AXES
     in_words: bool = False
     users: float | None = None
+    pins: tuple[tuple[str, Scenario], ...] = ()
+    """Letters and scenarios of what is pinned."""
 
 
 def view(scenario: Scenario, asked: Asked) -> View:
@@ -129,7 +146,25 @@ def view(scenario: Scenario, asked: Asked) -> View:
         in_words=asked.in_words,
         users=asked.users,
         fleet=_fleet(scenario, best, asked.users),
+        pinned=tuple(p for letter, pin in asked.pins if (p := _pinned(letter, pin)) is not None),
     )
+
+
+def _pinned(letter: str, scenario: Scenario) -> Pinned | None:
+    """Return a pin's line; None where its setup doesn't run or has no price."""
+    try:
+        case = resolve(scenario)
+    except InputError:
+        return None
+    most = float(max_batch(case, context_tokens=np.asarray(scenario.context)))
+    if not most >= 1 or scenario.output_tokens <= 1:
+        return None
+    own = min(float(scenario.batch), most)
+    batches = np.union1d(np.unique(np.round(np.geomspace(1.0, most, PIN_POINTS))), [own])[::-1]
+    served = serve.at_batch(case, batch=batches)
+    if not np.isfinite(served.usd_per_mtok).all():
+        return None
+    return Pinned(letter, 1 / served.tpot_s, served.usd_per_mtok, int(np.flatnonzero(batches == own)[0]))
 
 
 def _fleet(scenario: Scenario, best: Pick | None, users: float | None) -> Fleet | None:

@@ -126,7 +126,27 @@ def _traces(shown: View) -> list[Part]:
     traces += [
         _line(shown, line, top, width=2.0, dash="dot") for line in shown.dotted if line.hardware in coloured
     ]
-    return [*traces, *(_marks(shown) if shown.is_default else [])]
+    if not shown.is_default:
+        return traces
+    return [*traces, *_pins(shown), *_marks(shown)]
+
+
+def _pins(shown: View) -> list[Part]:
+    """Return each pin's own setup over its batches, thin, with a dot at its batch."""
+    found: list[Part] = []
+    for pin in shown.pinned:
+        dash = theme.DASHES["ABCD".index(pin.letter)]
+        line = {"color": theme.role("ink"), "width": 1.3, "dash": dash}
+        ring = {"color": theme.role("ink"), "width": 2}
+        found += [
+            {"type": "scatter", "mode": "lines", "name": f"pin {pin.letter}", "line": line,
+             "x": np.ascontiguousarray(pin.tokens_per_s), "y": np.ascontiguousarray(pin.usd_per_mtok),
+             "hovertemplate": f"pin {pin.letter}: $%{{y:.3~g}} at %{{x:.3~g}} tok/s<extra></extra>"},
+            {"type": "scatter", "mode": "markers", "name": f"pin {pin.letter} now",
+             "x": [float(pin.tokens_per_s[pin.at])], "y": [float(pin.usd_per_mtok[pin.at])], "hoverinfo": "skip",
+             "marker": {"color": theme.role("paper"), "size": 8, "line": ring}},
+        ]  # fmt: skip
+    return found
 
 
 def _line(shown: View, line: Line, top: float, *, width: float, dash: str) -> Part:
@@ -208,6 +228,7 @@ def _layout(shown: View, plane: Plane) -> Part:
     if shown.is_default:
         shapes, notes = _limit(shown, plane, board)
         notes += _pick_labels(shown, plane, board)
+        notes += _pin_letters(shown, plane, board)
     notes += _line_names(shown, plane, board)
     if shown.is_default:
         if not plane.narrow:
@@ -332,6 +353,22 @@ def _pick_labels(shown: View, plane: Plane, board: Board) -> list[Part]:
     for rung in shown.dots:
         if rung.pick is not None:
             found += _beside(shown, plane, board, rung.pick)
+    return found
+
+
+def _pin_letters(shown: View, plane: Plane, board: Board) -> list[Part]:
+    """Return each pin's letter at its dot."""
+    found = []
+    for pin in shown.pinned:
+        x, y = float(pin.tokens_per_s[pin.at]), float(pin.usd_per_mtok[pin.at])
+        across, up = plane.px([x], [y])
+        spots = [Spot(float(across[0]), float(up[0]), dx, dy, "center") for dx, dy in ((0, 16), (0, -16), (16, 0))]
+        spot = board.put(pin.letter, spots, most=900)
+        if spot is not None:
+            found.append(
+                text(f"<b>{pin.letter}</b>", xref="x", yref="y", x=math.log10(x), y=math.log10(y),
+                     xanchor="center", yanchor="middle", xshift=spot.dx, yshift=spot.dy)
+            )  # fmt: skip
     return found
 
 

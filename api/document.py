@@ -39,6 +39,7 @@ LEVERS = (
     Own("paid", "What is paid, USD per million output tokens, in place of the model's cost.", ""),
     Own("tokens-per-month", "Output tokens a month.", "1e9"),
     Own("kernel-time-removed", "Share of kernels' fixed time that graphs and fusion remove.", "0.5"),
+    Own("output-spread", "Spread of output lengths, σ/mean, for a naive stack.", "0.8"),
     Own("together", "Levers pulled together, in order, by commas; all that apply when left out.", "fill,kv"),
 )
 REFUSED: dict[str, Any] = {

@@ -12,7 +12,7 @@ from costmodel.setups import Setup, naive
 from costmodel.verdict import MTOK_PER_MONTH
 
 TODAY = ("engine", "naive")
-OPTIONS = ("today", "paid", "tokens-per-month", "kernel-time-removed", "together")
+OPTIONS = ("today", "paid", "tokens-per-month", "kernel-time-removed", "output-spread", "together")
 """Options of their own, without dashes."""
 
 
@@ -39,13 +39,16 @@ def answer(scenario: Scenario, given: Mapping[str, str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if "kernel-time-removed" in given:
         options["kernel_time_removed"] = _number(given["kernel-time-removed"], "--kernel-time-removed", 1)
+    if "output-spread" in given:
+        options["output_spread"] = _number(given["output-spread"], "--output-spread", 3)
+    settings = Settings(**options)
     names = [n.strip() for n in given.get("together", "").split(",") if n.strip()]
     month = MTOK_PER_MONTH
     if "tokens-per-month" in given:
         month = _above(given["tokens-per-month"], "--tokens-per-month") / 1e6
     return lever_records.levers(
-        naive(setup) if today == "naive" else setup,
-        Settings(**options),
+        naive(setup, spread=settings.output_spread) if today == "naive" else setup,
+        settings,
         chosen=tuple(by_name(n) for n in names) or None,
         paid_usd_per_mtok=_above(given["paid"], "--paid") if "paid" in given else None,
         mtok_per_month=month,

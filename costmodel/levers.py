@@ -12,7 +12,7 @@ from typing import Literal
 
 from costmodel.check import within
 from costmodel.errors import InputError, nearest, quoted
-from costmodel.setups import Setup, case_of
+from costmodel.setups import SPREAD, Setup, case_of
 
 Kind = Literal["approaches", "moves"]
 Owner = Literal["engine", "demand", "product", "memory", "architecture"]
@@ -24,6 +24,8 @@ class Settings:
 
     kernel_time_removed: float = 0.5
     """Share of fixed kernel and host time that graphs and fused kernels remove."""
+    output_spread: float = SPREAD
+    """Spread of output lengths, σ/mean, of which a naive stack's idle slots and reserves follow."""
     block_tokens: int = 16
     hit: float = 1.0
     """Share of the repeated prompt that the prefix cache then catches."""
@@ -57,6 +59,7 @@ class Settings:
             spec_acceptance=self.spec_acceptance,
         )  # fmt: skip
         within(0, 0.99, prompt_cut=self.prompt_cut)
+        within(0, 3, output_spread=self.output_spread)
         within(0, 1, above=True, busy=self.busy)
         within(1, 4096, block_tokens=self.block_tokens, latent_rank=self.latent_rank)
         within(1, 1024, n_experts=self.n_experts, top_k=self.top_k, full_every=self.full_every)

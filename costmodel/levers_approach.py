@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from costmodel.levers import Lever, Settings
-from costmodel.setups import Setup, case_of
+from costmodel.setups import Setup, case_of, occupancy, reserved_tokens
 
 
 def _engine(setup: Setup) -> str:
@@ -68,6 +70,23 @@ def _label_graphs(setup: Setup, settings: Settings) -> str:
     return f"CUDA graphs, fused kernels: {settings.kernel_time_removed:.0%} less fixed time".replace("%", " %")
 
 
+def _label_continuous(setup: Setup, settings: Settings) -> str:
+    del settings
+    if setup.static_spread is None:
+        return "Continuous batching"
+    batch = np.asarray(float(setup.scenario.batch))
+    full = float(occupancy(batch=batch, spread=setup.static_spread))
+    return f"Continuous batching: {full:.0%} of slots work today".replace("%", " %")
+
+
+def _label_paged(setup: Setup, settings: Settings) -> str:
+    label = f"Paged cache, blocks of {settings.block_tokens}"
+    if setup.reserved_spread is None:
+        return label
+    empty = 1 - setup.scenario.context / reserved_tokens(setup)
+    return f"{label}: {empty:.0%} of the reserve is empty".replace("%", " %")
+
+
 def _label_prefix(setup: Setup, settings: Settings) -> str:
     del settings
     shared = setup.scenario.shared
@@ -107,7 +126,7 @@ APPROACH: tuple[Lever, ...] = (
         kind="approaches",
         slot="continuous",
         owner="engine",
-        label=lambda _, __: "Continuous batching",
+        label=_label_continuous,
         why_not=_no_slots,
         apply=lambda setup, _: replace(setup, static_spread=None),
         fields=("static_spread",),
@@ -118,7 +137,7 @@ APPROACH: tuple[Lever, ...] = (
         kind="approaches",
         slot="paged",
         owner="engine",
-        label=lambda _, settings: f"Paged cache, blocks of {settings.block_tokens}",
+        label=_label_paged,
         why_not=_no_blocks,
         apply=lambda setup, settings: replace(
             setup, reserved_spread=None, block_tokens=settings.block_tokens

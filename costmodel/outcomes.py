@@ -18,7 +18,7 @@ from costmodel.prefill import attention_work
 from costmodel.scenario import MOST_BATCH
 from costmodel.search import largest_within
 from costmodel.serve import Workload, prompt_alone, request_times
-from costmodel.setups import LONGEST_OF, Setup, longest_over_mean, occupancy, scaled_fixed
+from costmodel.setups import Setup, occupancy, reserved_tokens, scaled_fixed
 from costmodel.speculation import passes
 from costmodel.stacked import Many, kind, many, perfect, take
 from costmodel.step import decode_step, flop_time, whole_step
@@ -101,12 +101,6 @@ def _numbers(setup: Setup) -> tuple[float, ...]:
     shared = s.input_tokens * s.shared
     reused = shared * s.hit
     context = s.context
-    kept = context + (setup.block_tokens - 1) / 2
-    if setup.reserved_spread is not None:
-        longest = float(
-            longest_over_mean(batch=np.asarray(float(LONGEST_OF)), spread=setup.reserved_spread)
-        )
-        kept = max(context, s.input_tokens + s.output_tokens * longest)
     return (
         s.input_tokens - reused,
         reused,
@@ -114,7 +108,7 @@ def _numbers(setup: Setup) -> tuple[float, ...]:
         shared,
         float(s.output_tokens),
         context,
-        kept,
+        reserved_tokens(setup),
         min(reused, context) if setup.cascade else 0.0,
         min(shared, context) if setup.cascade else 0.0,
         float(s.spec_tokens),

@@ -198,6 +198,18 @@ def occupancy(*, batch: FloatArray, spread: float) -> FloatArray:
     return 1 / longest_over_mean(batch=batch, spread=spread)
 
 
+def reserved_tokens(setup: Setup) -> float:
+    """Return the tokens that memory is set aside for per sequence: blocks, or a whole reserve.
+
+    A contiguous cache is reserved for the prompt and the longest of 1,000 answers.
+    """
+    s = setup.scenario
+    if setup.reserved_spread is None:
+        return s.context + (setup.block_tokens - 1) / 2
+    longest = longest_over_mean(batch=np.asarray(float(LONGEST_OF)), spread=setup.reserved_spread)
+    return max(s.context, s.input_tokens + s.output_tokens * float(longest))
+
+
 def scaled_fixed(constants: Constants, factor: float | FloatArray) -> Constants:
     """Return constants with every fixed time of kernels and host multiplied by a factor."""
     changed: dict[str, Any] = {

@@ -195,6 +195,8 @@ def test_naive_stack_is_dearer_and_its_levers_apply():
     for name in ("continuous", "paged", "prefix", "graphs"):
         assert found.row(name).applies
     assert found.row("continuous").kept.usd_per_mtok < found.today.usd_per_mtok
+    assert found.row("continuous").label == "Continuous batching: 23 % of slots work today"
+    assert found.row("paged").label == "Paged cache, blocks of 16: 79 % of the reserve is empty"
 
 
 def test_default_levers_say_why_they_do_not_apply():

@@ -100,7 +100,7 @@ def test_alt_tells_the_largest_saving_and_what_moves(found):
 def test_interaction_is_a_sentence_with_two_names(found):
     levers = [by_name(n) for n in ("fill", "speculation", "kv")]
     parts = split(levers, DEFAULT, settled(DEFAULT, Settings()))
-    told = words_levers.interaction(parts, {r.lever.name: r.label for r in found.rows})
+    told = words_levers.interactions(parts, {r.lever.name: r.label for r in found.rows})
 
     assert told.startswith("Strongest interaction: ")
     assert "together than the two alone add up to" in told

@@ -30,6 +30,10 @@ class Setting:
 
 
 SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        lever="continuous", field="output_spread", label="Spread of output lengths, σ/mean, %", high=300, step=10,
+        percent=True,
+    ),
     Setting(lever="paged", field="block_tokens", label="Tokens per block", low=1, high=1024),
     Setting(lever="prefix", field="hit", label="Caught by the cache, %", high=100, step=5, percent=True),
     Setting(lever="chunked", field="chunk_tokens", label="Tokens of a step", low=16, high=65_536, step=256),

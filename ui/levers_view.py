@@ -73,10 +73,10 @@ def compute() -> View | None:
 
 def _compute() -> View:
     today = str(state.value(TODAY))
-    setup = Setup(state.current())
+    setup, settings = Setup(state.current()), lever_settings.current()
     if today == "a naive stack":
-        setup = naive(setup)
-    found = board(setup, lever_settings.current())
+        setup = naive(setup, spread=settings.output_spread)
+    found = board(setup, settings)
     paid = float(state.value("le_pay") or 0) if today == "what we pay" else None
     rungs = ladder(found, paid_usd_per_mtok=paid or None)
     said = verdict(found, rungs, mtok_per_month=float(state.value("le_mt") or 1))
@@ -204,7 +204,7 @@ def _combine(view: View) -> list[tables.Column]:
             return []
         found = split(pulled, view.board.setup, view.board.settings)
         plot.draw(charts.combine(found, view.labels), key="combine")
-        said = [words_levers.together(found), words_levers.interaction(found, view.labels)]
+        said = [words_levers.together(found), words_levers.interactions(found, view.labels)]
         if "fill" not in {x.name for x in pulled}:
             said.append("The batch stays today's; with “Fill the batch” each combination chooses its own.")
         st.html(f'<p class="verdict">{html.escape(" ".join(s for s in said if s))}</p>')

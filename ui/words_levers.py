@@ -140,22 +140,21 @@ def together(split: Split) -> str:
     )
 
 
-def interaction(split: Split, labels: dict[str, str]) -> str:
-    """Return the strongest interaction, in words."""
+def interactions(split: Split, labels: dict[str, str]) -> str:
+    """Return the two strongest interactions, in words."""
     if not split.interactions:
         return ""
-    strongest = split.interactions[0]
-    if abs(strongest.usd_per_mtok) < _NOTHING:
+    strong = [p for p in split.interactions[:2] if abs(p.usd_per_mtok) >= _NOTHING]
+    if not strong:
         return "No two of them help or spoil each other."
-    return _pair(strongest, labels)
+    first = f"Strongest interaction: {_pair(strong[0], labels)} than the two alone add up to."
+    return " ".join([first, *(f"Next: {_pair(p, labels)}." for p in strong[1:])])
 
 
 def _pair(pair: Interaction, labels: dict[str, str]) -> str:
-    first, second = labels[pair.first.name], labels[pair.second.name]
-    size = units.usd(abs(pair.usd_per_mtok))
     word = "less" if pair.usd_per_mtok < 0 else "more"
-    both = f"{first} and {second} save {size} {word} together"
-    return f"Strongest interaction: {both} than the two alone add up to."
+    size = units.usd(abs(pair.usd_per_mtok))
+    return f"{labels[pair.first.name]} and {labels[pair.second.name]} save {size} {word} together"
 
 
 def combine_alt(split: Split, labels: dict[str, str]) -> str:

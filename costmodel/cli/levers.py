@@ -30,6 +30,10 @@ def levers(
         str | None,
         typer.Option(help="Share of kernels' fixed time that graphs and fusion remove. Default 0.5."),
     ] = None,
+    output_spread: Annotated[
+        str | None,
+        typer.Option(help="Spread of output lengths, σ/mean, for a naive stack. Default 0.8."),
+    ] = None,
     together: Annotated[
         str | None,
         typer.Option(help="Levers pulled together, in order, as fill,kv; all that apply when left out."),
@@ -40,7 +44,7 @@ def levers(
     from costmodel import lever_asked  # noqa: PLC0415  (each command loads what it needs)
 
     chosen, _ = read(given)
-    texts = (today, paid, tokens_per_month, kernel_time_removed, together)
+    texts = (today, paid, tokens_per_month, kernel_time_removed, output_spread, together)
     asked = {n: t for n, t in zip(lever_asked.OPTIONS, texts, strict=True) if t is not None}
     record = lever_asked.answer(chosen, asked)
     show(record, as_json, lambda: text(record))

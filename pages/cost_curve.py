@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ui import blocks, folds, frame, plot, priceline, share, state, states, tables, words
-from ui.charts import cost_curve, live, vary
+from ui import blocks, folds, frame, pins, plot, priceline, share, state, states, tables, words
+from ui.charts import cost_curve, live, pinned, vary
 
 curve = blocks.shown(states.curve(), state.cost_shown(), state.varied())
 blocks.style()
@@ -22,6 +22,7 @@ elif curve is not None:
     family = blocks.family(curve, state.varied())
     if family is None:
         figure, numbered = cost_curve.figure(curve, words.alt(curve, words.row(curve)))
+        figure = pinned.over(figure, curve, pins.lettered())
         said = words.note(curve, numbered)
     else:
         figure, said = vary.figure(curve, family), vary.note(family, curve.now_batch)

@@ -157,3 +157,25 @@ def test_no_price_no_scale():
 
     assert paid_chart.figure(bill) is None
     assert "No price is known" in words_paid.answer(bill)
+
+
+# On the cost curve ------------------------------------------------------------------------------
+
+
+def test_pins_are_thin_lines_on_the_cost_curve_up_to_their_walls():
+    from costmodel.curve import cost_curve
+    from ui import words
+    from ui.charts import cost_curve as chart
+    from ui.charts import pinned
+
+    curve = cost_curve(DEFAULT)
+    plain, _ = chart.figure(curve, words.alt(curve, words.row(curve)))
+    pin = DEFAULT.but(kv="fp8")
+    drawn = pinned.over(plain, curve, [("A", pin), ("B", DEFAULT.but(model="deepseek-v3"))])
+    (line,) = [t for t in drawn.data if t["name"].startswith("pin")]
+
+    assert line["name"] == "pin A"
+    assert line["x"][-1] == cost_curve(pin).wall
+    assert line["line"]["width"] < 2
+    assert "<b>A</b>" in {a["text"] for a in drawn.layout["annotations"]}
+    assert pinned.over(plain, curve, []) is plain

@@ -86,6 +86,11 @@ def pins() -> tuple[Pin, ...]:
     return tuple(found)
 
 
+def lettered() -> tuple[tuple[str, Scenario], ...]:
+    """Return the pins as charts take them: letter and scenario."""
+    return tuple((pin.letter, pin.scenario) for pin in pins())
+
+
 def default_name(values: Mapping[str, Value]) -> str:
     """Return a name for a pin without one: the model, accelerator and batch.
 

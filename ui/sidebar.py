@@ -109,9 +109,11 @@ def draw_page_row(page: str) -> None:
     elif page in {"where", "hardware"}:
         frontier_row.draw_where()
     elif page == "your-stack":
-        for key in ("ys_g", "ys_h", "ys_t") if state.value("ys_u") == "machines" else ("ys_p",):
-            boxed(key, width=110)
-        boxed("ys_u", width=170)
+        amount = st.container(horizontal=True, vertical_alignment="center", width="content")
+        boxed("ys_u", width=170)  # before the amount is drawn: on a deep link it decides what that is of
+        with amount:
+            for key in ("ys_g", "ys_h", "ys_t") if state.value("ys_u") == "machines" else ("ys_p",):
+                boxed(key, width=110)
 
 
 def _pins() -> None:

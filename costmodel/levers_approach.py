@@ -76,7 +76,7 @@ def _label_continuous(setup: Setup, settings: Settings) -> str:
         return "Continuous batching"
     batch = np.asarray(float(setup.scenario.batch))
     full = float(occupancy(batch=batch, spread=setup.static_spread))
-    return f"Continuous batching: {full:.0%} of slots work today".replace("%", " %")
+    return f"Continuous batching ({full:.0%} of slots busy)".replace("%", " %")
 
 
 def _label_paged(setup: Setup, settings: Settings) -> str:
@@ -84,7 +84,7 @@ def _label_paged(setup: Setup, settings: Settings) -> str:
     if setup.reserved_spread is None:
         return label
     empty = 1 - setup.scenario.context / reserved_tokens(setup)
-    return f"{label}: {empty:.0%} of the reserve is empty".replace("%", " %")
+    return f"{label} (reserve {empty:.0%} empty)".replace("%", " %")
 
 
 def _label_prefix(setup: Setup, settings: Settings) -> str:

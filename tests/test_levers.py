@@ -20,7 +20,7 @@ from costmodel.levers import (
     refuses,
     settled,
 )
-from costmodel.outcomes import best, run
+from costmodel.outcomes import at_batch_ideal, best, run
 from costmodel.scenario import Scenario, scenario
 from costmodel.setups import Setup, case_of, longest_over_mean, naive
 
@@ -104,6 +104,19 @@ def test_levers_change_only_the_fields_that_they_declare(setup):
 
         assert changed <= set(lever.fields), lever.name
         assert changed or refuses(lever, setup, chosen), lever.name
+
+
+@LAWS
+@given(setups())
+def test_narrower_levers_never_cost_a_perfect_engine_more(setup):
+    """Fewer bits, heads, positions or active weights: at equal batch never dearer (bounds only)."""
+    chosen = settled(setup, Settings())
+    before = at_batch_ideal(case=case_of(setup), setup=setup, batch=setup.scenario.batch)
+    for name in ("weights", "kv", "heads", "windows", "experts", "cascade", "context"):
+        after = applied(by_name(name), setup, chosen)
+        then = at_batch_ideal(case=case_of(after), setup=after, batch=setup.scenario.batch)
+
+        assert then <= before * (1 + 1e-9), name
 
 
 @LAWS
@@ -195,8 +208,8 @@ def test_naive_stack_is_dearer_and_its_levers_apply():
     for name in ("continuous", "paged", "prefix", "graphs"):
         assert found.row(name).applies
     assert found.row("continuous").kept.usd_per_mtok < found.today.usd_per_mtok
-    assert found.row("continuous").label == "Continuous batching: 23 % of slots work today"
-    assert found.row("paged").label == "Paged cache, blocks of 16: 79 % of the reserve is empty"
+    assert found.row("continuous").label == "Continuous batching (23 % of slots busy)"
+    assert found.row("paged").label == "Paged cache, blocks of 16 (reserve 79 % empty)"
 
 
 def test_default_levers_say_why_they_do_not_apply():

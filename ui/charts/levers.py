@@ -17,7 +17,7 @@ from ui.charts.frame import SMALL_PX, Part, text
 
 ROW_PX, ROW_NARROW_PX = 34, 62
 HEAD_PX, FOOT_PX = 34, 44
-NAMES_PX, RIGHT_PX = 330, 190
+NAMES_PX, RIGHT_PX = 350, 186
 COMBINE_NAMES_PX = 236
 PLOT_PX, PLOT_NARROW_PX = 400, 340
 """Least width of the plotted area, to tell where a value has no room left of its mark."""

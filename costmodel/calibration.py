@@ -46,48 +46,50 @@ class Parameter:
 _DTYPE = "family|dtype"
 PARAMETERS: Mapping[str, Parameter] = {
     "linear_fixed_us": Parameter("linear_fixed_us", "dtype", "log", (
-        ("", 0.3), ("family", 0.3), ("engine", 0.4), ("family|engine", 0.15))),
+        ("", 0.1), ("family", 0.2), ("engine", 0.6), ("family|engine", 0.2))),
     "memory_share": Parameter("memory_share", "family", "share", (
-        ("", 0.3), ("family", 0.3), ("dtype", 0.3), ("engine", 0.4), ("engine|dtype", 0.2),
-        ("gpu", 0.25))),
+        ("", 0.1), ("family", 0.2), ("dtype", 0.3), ("engine", 0.4), ("engine|dtype", 0.2),
+        ("family|engine", 0.35), ("gpu", 0.25))),
     "compute_share": Parameter("compute_share", _DTYPE, "share", (
-        ("", 0.3), ("family", 0.4), (_DTYPE, 0.4), ("engine", 0.3))),
+        ("", 0.1), ("family", 0.25), (_DTYPE, 0.4), ("engine", 0.3))),
     "exponent": Parameter("exponent", "dtype", "above-one", (("dtype", 0.2),)),
     "attention_memory_share": Parameter("attention_memory_share", "mixer|cache", "share", (
-        ("mixer|cache", 0.5), ("family", 0.3), ("engine", 0.4))),
-    "attention_compute_share": Parameter("attention_compute_share", "mixer", "share", (("", 0.3),)),
+        ("mixer|cache", 0.5), ("family", 0.2), ("engine", 0.4))),
+    "attention_compute_share": Parameter("attention_compute_share", "mixer", "share", (("", 0.1),)),
     "attention_fixed_us": Parameter("attention_fixed_us", "mixer", "log", (
-        ("mixer", 0.4), ("engine", 0.4), ("family", 0.3))),
-    "recurrent_fixed_us": Parameter("recurrent_fixed_us", "", "log", (("", 0.5), ("engine", 0.3))),
+        ("mixer", 0.4), ("engine", 0.4), ("family", 0.2))),
+    "recurrent_fixed_us": Parameter("recurrent_fixed_us", "", "log", (("", 0.25), ("engine", 0.3))),
     "expert_fixed_us": Parameter("expert_fixed_us", "family|expert_dtype", "log", (
-        ("", 0.4), ("family", 0.3), ("expert_dtype", 0.3), ("engine", 0.4),
+        ("family|expert_dtype", 0.25),
+        ("", 0.15), ("family", 0.2), ("expert_dtype", 0.3), ("engine", 0.4),
         ("engine|expert_dtype", 0.2))),
     "expert_memory_share": Parameter("memory_share", "family", "share", (
-        ("", 0.3), ("family", 0.4), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
+        ("", 0.1), ("family", 0.25), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
     "expert_compute_share": Parameter("expert_compute_share", "expert_dtype", "share", (
-        ("", 0.5), ("family", 0.4), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
+        ("family|expert_dtype", 0.3),
+        ("", 0.25), ("family", 0.25), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
     "expert_exponent": Parameter("expert_exponent", "", "fixed"),
     "sampling_bytes": Parameter("sampling_bytes", "", "log", (("", 0.7),)),
     "elementwise_us": Parameter("elementwise_us", "", "log", (
-        ("", 0.4), ("engine", 0.4), ("family", 0.3))),
+        ("", 0.15), ("engine", 0.4), ("family", 0.2))),
     "link_alpha_factor": Parameter("link_alpha_factor", "", "log", (
-        ("", 0.4), ("engine", 0.4), ("family", 0.4))),
+        ("", 0.15), ("engine", 0.8), ("family", 0.25))),
     "link_beta_factor": Parameter("link_beta_factor", "", "log", (
-        ("", 0.4), ("engine", 0.3), ("family", 0.3))),
-    "host_us": Parameter("host_us", "", "log", (("", 0.7), ("engine", 1.0))),
+        ("", 0.15), ("engine", 0.3), ("family", 0.2))),
+    "host_us": Parameter("host_us", "", "log", (("", 0.2), ("engine", 1.0))),
     "host_per_sequence_us": Parameter("host_per_sequence_us", "", "log", (
-        ("", 0.7), ("engine", 0.7))),
+        ("", 0.2), ("engine", 1.0))),
     "prefill_share": Parameter("prefill_share", "prompt", "share", (
-        ("", 0.3), ("family", 0.3), ("engine", 0.3), ("prompt", 0.7))),
+        ("", 0.1), ("family", 0.2), ("engine", 0.3), ("prompt", 0.7))),
     "prefill_half_tokens": Parameter("prefill_half_tokens", "", "fixed"),
-    "prefill_pass_us": Parameter("prefill_pass_us", "", "log", (("", 0.7), ("engine", 0.7))),
-    "first_token_us": Parameter("first_token_us", "", "log", (("", 0.7), ("engine", 0.7))),
-    "first_token_steps": Parameter("first_token_steps", "", "log", (("", 0.5), ("engine", 0.5))),
+    "prefill_pass_us": Parameter("prefill_pass_us", "", "log", (("", 0.4), ("engine", 1.0))),
+    "first_token_us": Parameter("first_token_us", "", "log", (("", 0.4), ("engine", 1.0))),
+    "first_token_steps": Parameter("first_token_steps", "", "log", (("", 0.25), ("engine", 1.5))),
     "queue_factor": Parameter("queue_factor", "", "log", (("", 0.7), ("engine", 0.5))),
     "burst_factor": Parameter("burst_factor", "", "log", (("", 1.0), ("engine", 0.7))),
-    "stall_share": Parameter("stall_share", "", "log", (("", 0.3), ("engine", 0.3))),
+    "stall_share": Parameter("stall_share", "", "log", (("", 0.1), ("engine", 0.15))),
     "offered_stall_share": Parameter("offered_stall_share", "", "log", (
-        ("", 0.3), ("engine", 0.3))),
+        ("", 0.1), ("engine", 0.3))),
 }  # fmt: skip
 """Every constant that may be moved, with the levels of its offsets."""
 

@@ -23,6 +23,7 @@ from costmodel.speculation import draft_plan
 from costmodel.step import Machine
 from costmodel.work import Bits, Parallel, Plan, bits, check_split, plan
 
+GGUF_ENGINE = "llama.cpp"
 NODE_GPUS = 8
 """GPUs of a node: always legal, over PCIe where no link joins them."""
 
@@ -88,15 +89,16 @@ def parallel_of(scenario: Scenario) -> Parallel:
 
 def bits_of(scenario: Scenario, model: Model) -> Bits:
     """Return the storage widths of a scenario."""
-    return widths(scenario.weights, scenario.kv, model)
+    return widths(scenario.weights, scenario.kv, model, scenario.engine.strip().lower())
 
 
 @lru_cache(maxsize=512)
-def widths(weights: str | None, kv: str, model: Model) -> Bits:
+def widths(weights: str | None, kv: str, model: Model, engine: str = "") -> Bits:
     """Return the storage widths of a model in a weight and a cache dtype.
 
     Checkpoints in 4-bit floats keep latent attention in 16 bits (NVIDIA's and AMD's of DeepSeek):
-    its small matrices are read absorbed, and lose most by it.
+    its small matrices are read absorbed, and lose most by it. llama.cpp's files of models with
+    MXFP4 experts store all else in Q8_0.
     """
     layout = dtypes.layout(weights, model.published)
     stored: dict[Storage, str] = dict(layout.dtypes)
@@ -105,6 +107,8 @@ def widths(weights: str | None, kv: str, model: Model) -> Bits:
     ):
         if dtypes.bits_per_weight(stored["attention"]) < 8:
             stored["attention"] = "bf16"
+    if engine == GGUF_ENGINE and layout.name == "mxfp4":
+        stored |= dict.fromkeys(("attention", "mlp", "head", "embedding"), "q8_0")
     return bits(
         weight={storage: dtypes.bits_per_weight(name) for storage, name in stored.items()},
         dtype=stored,

@@ -123,7 +123,7 @@ def _widths(run: Run, model: Model, engine_class: str) -> Any:
     if kv is None:
         narrow = weights is not None and dtypes.dtype(weights).unit in {"fp8", "fp4"}
         kv = "fp8" if narrow and engine_class.startswith("tensorrt-llm") else "bf16"
-    return case.widths(weights, kv, model)
+    return case.widths(weights, kv, model, engine_class)
 
 
 def _smallest(run: Run, model: Model, widths: Any, room: float) -> int:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from costmodel.case import Case
 from costmodel.errors import InputError
+from costmodel.lever_stacks import Index
 from costmodel.levers import Lever, Settings, first_of_slots, refuses
-from costmodel.outcomes import Index, Outcomes, run
+from costmodel.outcomes import Outcomes, run
 from costmodel.setups import Setup, case_of
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from costmodel.lever_rows import Board
-from costmodel.outcomes import at_batch_ideal
+from costmodel.perfect import at_batch_ideal
 
 Step = Literal["today", "perfect_engine", "best_here", "wall", "floor"]
 

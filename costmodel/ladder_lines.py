@@ -7,7 +7,7 @@ import numpy as np
 from costmodel.ladder import Ladder
 from costmodel.lever_rows import Board
 from costmodel.money import usd
-from costmodel.outcomes import ideal_times, perfect_of
+from costmodel.perfect import ideal_times, perfect_of
 
 Line = tuple[str, str, str]
 """Quantity, formula in numbers, result with its unit."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from costmodel.case import Case
 from costmodel.levers import Lever, Settings, every, refuses, settled
-from costmodel.outcomes import best, run
+from costmodel.outcomes import run
+from costmodel.perfect import best
 from costmodel.setups import Setup, case_of
 
 

@@ -20,7 +20,8 @@ from costmodel.levers import (
     refuses,
     settled,
 )
-from costmodel.outcomes import at_batch_ideal, best, run
+from costmodel.outcomes import run
+from costmodel.perfect import at_batch_ideal, best
 from costmodel.scenario import Scenario, scenario
 from costmodel.setups import Setup, case_of, longest_over_mean, naive
 

@@ -12,6 +12,7 @@ from costmodel.scenario import scenario
 from costmodel.setups import Setup
 from costmodel.shapley import split
 from ui import units, words_levers
+from ui.charts import lever_gaps
 from ui.charts import levers as charts
 
 ROOT = Path(__file__).parents[1]
@@ -67,7 +68,7 @@ def test_names_say_which_levers_change_quality(found, narrow):
 
 def test_ladder_figure_adds_up(found):
     rungs = ladder(found)
-    figure = charts.gap(rungs, {r.lever.name: r.label for r in found.rows})
+    figure = lever_gaps.gap(rungs, {r.lever.name: r.label for r in found.rows})
     kept, lost = figure.data
 
     for i in range(1, len(kept["x"])):
@@ -78,7 +79,7 @@ def test_ladder_figure_adds_up(found):
 def test_waterfall_ends_where_all_together_cost(found):
     levers = [by_name(n) for n in ("fill", "kv", "graphs")]
     parts = split(levers, DEFAULT, settled(DEFAULT, Settings()))
-    figure = charts.combine(parts, {r.lever.name: r.label for r in found.rows})
+    figure = lever_gaps.combine(parts, {r.lever.name: r.label for r in found.rows})
     ends, steps, shares = figure.data
 
     assert ends["x"][-1] == parts.after_usd_per_mtok

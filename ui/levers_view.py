@@ -18,6 +18,7 @@ from costmodel.setups import Setup, naive
 from costmodel.shapley import Split, split
 from costmodel.verdict import Verdict, verdict
 from ui import frame, lever_settings, page_folds, plot, share, state, states, tables, units, words_levers
+from ui.charts import lever_gaps
 from ui.charts import levers as charts
 
 TAB, TODAY, SET = "le_tab", "le_td", "le_set"
@@ -116,7 +117,7 @@ def _levers(view: View) -> list[tables.Column]:
 def _gap(view: View) -> list[tables.Column]:
     if math.isnan(view.rungs.rungs[0].usd_per_mtok):
         return []
-    plot.draw(charts.gap(view.rungs, view.labels), key="gap")
+    plot.draw(lever_gaps.gap(view.rungs, view.labels), key="gap")
     if frame.bare():
         return []
     said = [*view.rungs.said, words_levers.absent(view.rungs)]
@@ -203,7 +204,7 @@ def _combine(view: View) -> list[tables.Column]:
             st.button("Take all that apply", key="le_every", on_click=_write, args=(every,))
             return []
         found = split(pulled, view.board.setup, view.board.settings)
-        plot.draw(charts.combine(found, view.labels), key="combine")
+        plot.draw(lever_gaps.combine(found, view.labels), key="combine")
         said = [words_levers.together(found), words_levers.interactions(found, view.labels)]
         if "fill" not in {x.name for x in pulled}:
             said.append("The batch stays today's; with “Fill the batch” each combination chooses its own.")

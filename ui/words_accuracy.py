@@ -9,6 +9,7 @@ from costmodel.nearest import Nearest
 from costmodel.peers import PEER, Compared
 from costmodel.validate import Errors, Report
 from ui import units
+from ui.words_prompt import percent
 
 WEDGE = 0.25
 """Half-width of the wedge in the figure."""
@@ -141,8 +142,8 @@ def peer(compared: tuple[Compared, ...]) -> str:
     theirs, ours = units.share(every.peer.median_ape), units.share(every.ours.median_ape)
     return (
         f"On the {units.count(every.ours.n)} readings that both predict, {PEER} is off by {theirs} in the middle "
-        f"and this model by {ours}; it predicts {units.share(every.peer_predicted / every.readings)} of all "
-        f"readings, this model {units.share(every.predicted / every.readings)}."
+        f"and this model by {ours}; it predicts {percent(every.peer_predicted / every.readings)} of all "
+        f"readings, this model {percent(every.predicted / every.readings)}."
     )
 
 

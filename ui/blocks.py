@@ -101,10 +101,13 @@ def metrics(curve: CostCurve, now: dict[str, str]) -> None:
     st.html(f'<dl class="metrics">{cells}</dl>')
 
 
-def under_figure(curve: CostCurve, now: dict[str, str], said: Sequence[str]) -> None:
-    """Draw the note under the figure, before it on a narrow screen what the figure had no room for."""
+def under_figure(curve: CostCurve, now: dict[str, str], said: Sequence[str], *, rules: bool) -> None:
+    """Draw the note under the figure, before it on a narrow screen what the figure had no room for.
+
+    `rules` tells whether the figure has the edges on it.
+    """
     note = f'<p class="notes">{html.escape(" ".join(said))}</p>' if said else ""
-    st.html(_share_bar(curve, now) + _edge_list(curve) + note)
+    st.html(_share_bar(curve, now) + (_edge_list(curve) if rules else "") + note)
 
 
 def _share_bar(curve: CostCurve, now: dict[str, str]) -> str:

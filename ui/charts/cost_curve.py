@@ -272,12 +272,12 @@ def _rail(curve: CostCurve, place: Geometry) -> tuple[list[Part], list[Part], di
     """Return names and rules of the edges that lie where something runs."""
     edges = [edge for edge in curve.edges if curve.reaches(edge)]
     marks = [rail.Mark(e.key, words.edge_text(e), x_px(e.batch or 1.0, curve, place)) for e in edges]
+    title = rail.width_px(money_title(curve)) - 46
     if place.narrow:
         placed = tuple(
             rail.Placed(m.key, "number", 0, n) for n, m in enumerate(sorted(marks, key=lambda m: m.x_px), 1)
         )
     else:
-        title = rail.width_px(money_title(curve)) - 46
         placed = rail.place(marks, width=place.width_px, taken_px=title, right_px=MARGIN["r"])
     by_key = {edge.key: edge for edge in edges}
     names: list[Part] = []
@@ -293,7 +293,8 @@ def _rail(curve: CostCurve, place: Geometry) -> tuple[list[Part], list[Part], di
             last_px = at if not lift else -1e9
         names.append(_name(spot, edge, lift, colour))
         spans = [*place.all_rows]
-        spans[0] = (spans[0][0], spans[0][1] + (lift + 4 if lift else 0) / place.height_px)
+        if lift and (place.narrow or x_px(edge.batch or 1.0, curve, place) > title):
+            spans[0] = (spans[0][0], spans[0][1] + (lift + 4) / place.height_px)
         shapes += rule(spot.key, edge.batch or 1.0, colour=colour, dash=dash, spans=spans)
     return names, shapes, {spot.key: spot.circled for spot in placed if spot.number}
 

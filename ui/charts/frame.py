@@ -30,14 +30,14 @@ def rows(*heights: float, gap: float) -> list[tuple[float, float]]:
     return found
 
 
-def dollar_ticks(low: float, high: float, *, most: int = 9) -> list[float]:
-    """Return 1-2-5 ticks between two costs; 1s alone, or every other power, where there are many.
+def dollar_ticks(low: float, high: float, *, most: int = 11) -> list[float]:
+    """Return 1-2-5 ticks between two costs; 1-5, 1s alone, or every other power, where they are many.
 
     >>> dollar_ticks(0.15, 60)
     [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
     """
     powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    for steps, stride in (((1, 2, 5), 1), ((1, 3), 1), ((1,), 1), ((1,), 2), ((1,), 3)):
+    for steps, stride in (((1, 2, 5), 1), ((1, 5), 1), ((1,), 1), ((1,), 2), ((1,), 3)):
         ticks = [
             float(f"{step}e{power}") for power in powers if power % stride == 0 for step in steps
             if low <= float(f"{step}e{power}") <= high

@@ -12,6 +12,8 @@ NEAR_PX = 110.0
 """A next rule closer than this pushes a name to the left of its own."""
 PX_PER_CHARACTER = 6.9
 """Mean width of a character at 13 px, a little too wide rather than too narrow."""
+TITLE = -1e9
+"""Where the title's place begins: rules stop under it, so it may stand under a name."""
 GAP_PX = 6.0
 """Between a name and its rule, and between two names."""
 CIRCLED = "①②③④⑤⑥⑦⑧⑨"
@@ -70,7 +72,7 @@ def place(
     [('cache', 'left', 0), ('limit', 'right', 0)]
     """
     ordered = sorted(marks, key=lambda mark: mark.x_px)
-    lanes: tuple[list[tuple[float, float]], ...] = ([(-1e9, taken_px)] if taken_px else [], [])
+    lanes: tuple[list[tuple[float, float]], ...] = ([(TITLE, taken_px)] if taken_px else [], [])
     rail = _Rail(lanes, width + right_px)
     placed = []
     for at, mark in enumerate(ordered):
@@ -115,7 +117,7 @@ class _Rail:
 
     def _covered(self, x_px: float) -> bool:
         """Whether a rule that runs up to lane 1 would cut through a name of lane 0."""
-        return any(low < x_px < high for low, high in self.lanes[0])
+        return any(low < x_px < high for low, high in self.lanes[0] if low > TITLE)
 
 
 def _box(mark: Mark, side: str) -> tuple[float, float]:

@@ -195,17 +195,21 @@ def _names(
     height: float, *, narrow: bool,
 ) -> list[Part]:  # fmt: skip
     """Return the names at the lines' ends, moved down where two would touch."""
-    found, boxes = [], []
     span = math.log(ends[1] / ends[0])
+    spots = {
+        id(m): (math.log(float(m.line.batch[-1])) / math.log(curve.axis_max) * width,
+                math.log(ends[1] / float(m.shown.usd_per_mtok[-1])) / span * height)
+        for m in members
+    }  # fmt: skip
+    found, boxes = [], [(x - 7, x + 7, y) for x, y in spots.values()]
     for member in sorted(members, key=lambda m: -float(m.shown.usd_per_mtok[-1])):
         usd, batch = float(member.shown.usd_per_mtok[-1]), float(member.line.batch[-1])
         words_ = name_of(family, member) if narrow else f"{name_of(family, member)} <b>{units.usd(usd)}</b>"
-        x = math.log(batch) / math.log(curve.axis_max) * width
-        y = math.log(ends[1] / usd) / span * height
+        x, y = spots[id(member)]
         wide = len(words_.replace("<b>", "").replace("</b>", "")) * PX_PER_CHARACTER + 12
         left = x + wide > width + (NAMES_NARROW_PX if narrow else NAMES_PX)
-        low = x - wide if left else x
-        top = y - (14 if left else 0)
+        low = x - wide if left else x + 8
+        top = y
         while any(abs(top - t) < LINE_PX and low < b and low + wide > a for a, b, t in boxes):
             top += 4
         boxes.append((low, low + wide, top))

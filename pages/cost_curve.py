@@ -29,13 +29,12 @@ elif curve is not None:
     with frame.head():
         st.html(plot.slot("answer", now["answer"], tag="p", style="answer"))
         priceline.draw(curve)
-        blocks.notes([*state.notes(), *curve.case.notes])
     plot.draw(
         figure, key="cost_curve", live=live.live(curve), stamp=live.stamp(curve), on_batch=state.set_batch
     )
     share.offer(table=lambda: tables.to_csv(tables.plotted(curve)), name="cost-curve", command="knee")
     if not frame.bare():
-        blocks.under_figure(curve, now, said)
+        blocks.under_figure(curve, now, [*state.notes(), *curve.case.notes, *said], rules=family is None)
         blocks.metrics(curve, now)
         blocks.edges_table(curve)
         folds.details(curve, now)

@@ -11,7 +11,7 @@ from costmodel.levers import Settings, by_name, settled
 from costmodel.scenario import scenario
 from costmodel.setups import Setup
 from costmodel.shapley import split
-from ui import units, words_levers
+from ui import lever_settings, units, words_levers
 from ui.charts import lever_gaps
 from ui.charts import levers as charts
 
@@ -154,6 +154,27 @@ def test_naive_stack_and_what_is_paid_are_other_todays():
     assert "First meet the limit" in html_of(naive)
     assert "First meet the limit" not in html_of(engine)
     assert "change the model or hardware" in html_of(paid) or "only the floor is left" in html_of(paid)
+
+
+def test_settings_stand_in_the_address_and_in_their_rows():
+    at = opened(le_st="kv~nvfp4~window~512~nonsense~1~hit~900")
+    at.session_state["fold_settings"] = True
+    at.run()
+
+    assert lever_settings.parse(at.session_state["le_st"]) == {"kv": "nvfp4", "window": 512}
+    assert lever_settings.text_of({"kv": "fp8", "window": 512}) == "window~512"
+    assert lever_settings.text_of(lever_settings.parse("smaller~llama-3.2-1b~kv_heads~1")) == (
+        "kv_heads~1~smaller~llama-3.2-1b"
+    )
+
+
+def test_every_setting_has_a_lever_and_a_field():
+    plain = Settings()
+    for setting in lever_settings.SETTINGS:
+        assert by_name(setting.lever).name == setting.lever
+        assert hasattr(plain, setting.field)
+        if not setting.listed:
+            assert setting.low <= lever_settings.plain(setting) <= setting.high
 
 
 def test_model_that_does_not_fit_gets_fixes_not_levers():

@@ -311,6 +311,7 @@ PAGE_ROW: tuple[Control, ...] = (
     _number("le_fx", "", "Kernel time off, %", 50, 0, 90, 10),
     _number("le_mt", "", "Mtok a month", 1000, 1, 10_000_000, 100),
     Control(key="le_set", field="", label="Levers pulled together, in order", default=""),
+    Control(key="le_st", field="", label="Settings of levers", default=""),
     _number("ys_p", "", "We pay, $", 1.4, 0.001, 100_000, 0.1, whole=False),
     _choice("ys_u", "", "per million", "output tokens", ("output tokens", "input and output", "machines")),
     _number("ys_g", "", "GPUs", 4, 1, 100_000),

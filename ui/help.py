@@ -52,6 +52,7 @@ HELP = {
     "le_fx": "Share of kernels' fixed time that CUDA graphs and fused kernels remove.",
     "le_mt": "Your traffic: what a saving is worth in a month.",
     "le_set": "Names of levers, in order.",
+    "le_st": "How far levers go, where it isn't the default.",
     "ys_p": "The bill over the tokens.",
     "ys_u": "Of output tokens alone, of input and output together, or worked out from machines.",
     **{f"p{i}": "A pinned scenario: what differs from the defaults." for i in range(1, 5)},

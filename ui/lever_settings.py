@@ -1,5 +1,6 @@
-"""How far each lever goes: a popover in each lever's row."""
+"""How far each lever goes: a popover in each lever's row, one text in the address."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,22 +57,65 @@ SETTINGS: tuple[Setting, ...] = (
 """In the order of the levers. Kernel time stands in the row over the figure."""
 
 _OPEN = Settings()
+KEY = "le_st"
+
+
+def plain(setting: Setting) -> Any:
+    """Return a setting's default as its widget shows it."""
+    own = getattr(_OPEN, setting.field)
+    if setting.listed:
+        return own or AUTO
+    return round(units.percent(own)) if setting.percent else int(own or 0)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return settings by field from their text in the address; what none takes is left out.
+
+    >>> parse("window~2048~kv~nvfp4~window~x~hit~900")
+    {'window': 2048, 'kv': 'nvfp4'}
+    """
+    by_field = {s.field: s for s in SETTINGS}
+    parts = text.split("~")
+    found: dict[str, Any] = {}
+    for field, written in zip(parts[::2], parts[1::2], strict=False):
+        setting = by_field.get(field)
+        if setting is None:
+            continue
+        if setting.listed:
+            if written in _choices(setting.listed):
+                found[field] = written
+        elif written.isdigit() and setting.low <= int(written) <= setting.high:
+            found[field] = int(written)
+    return found
+
+
+def text_of(shown: Mapping[str, Any]) -> str:
+    """Return the text of settings, as widgets show them, that aren't their defaults."""
+    pairs = [(s.field, shown[s.field]) for s in SETTINGS if s.field in shown and shown[s.field] != plain(s)]
+    return "~".join(f"{field}~{value}" for field, value in pairs)
 
 
 def current() -> Settings:
     """Return the settings on screen."""
     chosen: dict[str, Any] = {"kernel_time_removed": units.fraction(float(state.value("le_fx") or 0))}
+    shown = parse(str(state.value(KEY) or ""))
     for setting in SETTINGS:
-        value = st.session_state.get(PREFIX + setting.field)
-        if value is None:
+        if setting.field not in shown:
             continue
+        value = shown[setting.field]
         if setting.listed:
             chosen[setting.field] = None if value == AUTO else value
         elif setting.percent:
-            chosen[setting.field] = units.fraction(float(value))
+            chosen[setting.field] = units.fraction(value)
         else:
-            chosen[setting.field] = int(value) or (None if setting.field == "kv_heads" else 0)
+            chosen[setting.field] = value or (None if setting.field == "kv_heads" else 0)
     return Settings(**chosen)
+
+
+def _write(field: str, key: str) -> None:
+    """Take a widget's value into the address."""
+    shown = parse(str(state.value(KEY) or "")) | {field: st.session_state[key]}
+    state.set_values({KEY: text_of(shown)})
 
 
 def _choices(listed: str) -> tuple[str, ...]:
@@ -94,25 +138,23 @@ def draw(found: Board) -> None:
             own = [s for s in SETTINGS if s.lever == row.lever.name]
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 if own:
-                    with st.popover(row.label, width=420):
+                    with st.popover(row.label, width=330):
                         for setting in own:
                             _widget(setting)
                 else:
-                    st.button(row.label, key=f"le_none_{row.lever.name}", disabled=True, width=420)
+                    st.button(row.label, key=f"le_none_{row.lever.name}", disabled=True, width=330)
                 quality = "changes quality · " if row.lever.quality else ""
                 st.caption(f"{quality}takes {row.lever.needs}" + (f" · {row.reason}" if row.reason else ""))
 
 
 def _widget(setting: Setting) -> None:
     key = PREFIX + setting.field
-    plain = getattr(_OPEN, setting.field)
+    shown = parse(str(state.value(KEY) or ""))
+    st.session_state[key] = shown.get(setting.field, plain(setting))
+    told: dict[str, Any] = {"key": key, "on_change": _write, "args": (setting.field, key)}
     if setting.listed:
-        options = _choices(setting.listed)
-        at = options.index(plain) if plain in options else 0
-        st.selectbox(setting.label, options, index=at, key=key, persist_state="session")
+        st.selectbox(setting.label, _choices(setting.listed), **told)
         return
-    value = units.percent(plain) if setting.percent else float(plain or 0)
     st.number_input(
-        setting.label, int(setting.low), int(setting.high), int(value), int(setting.step), key=key,
-        persist_state="session",
-    )  # fmt: skip
+        setting.label, min_value=int(setting.low), max_value=int(setting.high), step=int(setting.step), **told
+    )

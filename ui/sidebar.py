@@ -104,6 +104,7 @@ def draw_page_row(page: str) -> None:
         boxed("le_mt", width=95)
         with st.container(key="unseen_set"):
             widget("le_set", persist_state="session")
+            widget("le_st", persist_state="session")
     elif page == "frontier":
         frontier_row.draw()
     elif page in {"where", "hardware"}:

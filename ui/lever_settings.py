@@ -1,5 +1,6 @@
 """How far each lever goes: a popover in each lever's row, one text in the address."""
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -144,7 +145,8 @@ def draw(found: Board) -> None:
                 else:
                     st.button(row.label, key=f"le_none_{row.lever.name}", disabled=True, width=330)
                 quality = "changes quality · " if row.lever.quality else ""
-                st.caption(f"{quality}takes {row.lever.needs}" + (f" · {row.reason}" if row.reason else ""))
+                reason = f" · {row.reason}" if row.reason else ""
+                st.html(f'<p class="note">{html.escape(f"{quality}takes {row.lever.needs}{reason}")}</p>')
 
 
 def _widget(setting: Setting) -> None:

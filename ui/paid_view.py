@@ -6,6 +6,8 @@ import streamlit as st
 
 from costmodel.curve import CostCurve
 from costmodel.errors import InputError
+from costmodel.ladder import ladder
+from costmodel.ladder_lines import Line, lines
 from costmodel.paid import Bill, from_machines, judge
 from ui import navigation, page_folds, plot, share, state, states, tables, units, words_paid
 from ui.charts import paid as charts
@@ -46,7 +48,19 @@ def draw(bill: Bill, curve: CostCurve) -> None:
     share.offer(
         answer=words_paid.answer(bill), name="what-we-pay", command="levers", table=lambda: tables.to_csv(columns)
     )
-    page_folds.draw(curve, columns, name="what-we-pay")
+    page_folds.draw(curve, columns, name="what-we-pay", arithmetic=lambda: _arithmetic(bill))
+
+
+def _arithmetic(bill: Bill) -> list[Line]:
+    """Return the ladder's arithmetic under the bill, and the setup's own best last."""
+    best = bill.board.rechosen
+    gap = f"{units.duration(best.tpot_s)} between tokens at batch {units.count(best.batch)}, no idle time"
+    return [
+        *lines(bill.board, ladder(bill.board, paid_usd_per_mtok=bill.usd_per_mtok)),
+        ("This setup’s own best at your limits", gap, f"{units.usd(bill.own_best_usd_per_mtok)} per Mtok"),
+        ("Paid over own best", f"{units.usd(bill.usd_per_mtok)} / {units.usd(bill.own_best_usd_per_mtok)}",
+         f"{bill.ratio:.2f}: {bill.word}"),
+    ]  # fmt: skip
 
 
 def _read(bill: Bill) -> str:

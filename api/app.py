@@ -24,7 +24,7 @@ from costmodel.explore import point as points_of
 
 MOST_POINTS = 10_000
 """Decode or served points of one answer."""
-MOST_SWEPT = 2_000_000
+MOST_SWEPT = 3_000_000
 """Points of the grid behind one frontier."""
 
 api = FastAPI(

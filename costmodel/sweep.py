@@ -48,7 +48,7 @@ CACHES = ("bf16", "fp8")
 BATCHES = 256
 LARGEST_BATCH = 8192
 MOST_MODELS = 4
-MOST_KEPT = 1_500_000
+MOST_KEPT = 2_500_000
 """Sweeps of up to so many points are remembered, the last few of them."""
 MOST_POINTS = 20_000_000
 """The most points held in memory at once; larger sweeps are written in chunks."""
@@ -323,7 +323,7 @@ def sweep(asked: Scenario, *, where: Space | None = None, beyond_wall: bool = Fa
     return _sweep(plain, area, beyond_wall)
 
 
-@lru_cache(maxsize=6)
+@lru_cache(maxsize=4)
 def _sweep(asked: Scenario, where: Space, beyond_wall: bool) -> Sweep:
     return uncached(asked, where, beyond_wall=beyond_wall)
 

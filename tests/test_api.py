@@ -82,7 +82,7 @@ def test_repeated_parameters_are_a_list(client):
         ("/point?batch=1:20000", "batch", "at most 10,000 points"),
         ("/serve?batch=1&concurrency=2", "concurrency", "leave one out"),
         ("/serve?concurrency=1:60000", "concurrency", "at most 10,000 points"),
-        ("/frontier?batch=1:60000", "batch", "at most 2,000,000 points"),
+        ("/frontier?batch=1:60000", "batch", "at most 3,000,000 points"),
         ("/frontier?hardware=,", "hardware", "empty selection"),
         ("/frontier?axes=speed", "axes", "must name two of"),
         ("/frontier?four-bits=perhaps", "four-bits", "must be 0 or 1"),

@@ -152,8 +152,9 @@ def _front_row(p: dict[str, Any]) -> list[str]:
 
 def _place(p: dict[str, Any]) -> str:
     speed = "" if p["tokens_per_s_per_user"] is None else f", {p['tokens_per_s_per_user']:.1f} tok/s each"
+    apart = f", {p['prefill_copies']:.2g} copies for prompts" if "prefill_copies" in p else ""
     return (
-        f"{p['tp']} × {p['hardware']}, {p['weights']} weights, {p['kv']} cache, batch {p['batch']:g}: "
+        f"{p['tp']} × {p['hardware']}, {p['weights']} weights, {p['kv']} cache, batch {p['batch']:g}{apart}: "
         f"{p['usd_per_mtok']:.3f} USD/Mtok all-in{speed}, first token {p['ttft_s'] * 1e3:.0f} ms"
     )
 

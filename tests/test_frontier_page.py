@@ -293,3 +293,11 @@ def test_pins_are_thin_lines_with_their_letter():
     at_16 = serve.serve(ASKED.but(batch=16))
     first = found.pinned[0]
     assert first.usd_per_mtok[first.at] == pytest.approx(float(at_16.usd_per_mtok))
+
+
+def test_an_own_setup_that_does_not_fit_is_said():
+    found = view(ASKED.but(batch=5000))
+
+    assert not found.now.fits
+    assert "Your own setup isn’t drawn: batch 5,000 doesn’t fit." in words.notes(found)
+    assert "Your setup costs" not in words.answer(found)

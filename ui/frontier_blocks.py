@@ -37,6 +37,7 @@ font-variant-numeric:tabular-nums}
 .speeds tr{display:grid;grid-template-columns:1fr 1fr;border-top:1px solid var(--grid);padding:.35rem 0}
 .speeds td{border:0;text-align:left;padding:.05rem 0}
 .speeds td::before{content:attr(data-name) " ";color:var(--muted);font-weight:400}
+.speeds td:empty{display:none}
 .speeds td:first-child{grid-column:1/-1;font-weight:600}
 .uses{grid-template-columns:1fr}
 }

@@ -75,7 +75,7 @@ def note(shown: tuple[Place, ...], drawn: int) -> None:
         "Bars: share of memory, bandwidth and arithmetic in use, answers and prompts together."
     ]
     if len(shown) > drawn:
-        said.append(f"{len(shown) - drawn} more are in the table.")
+        said.append(f"In the table: {len(shown) - drawn} more.")
     st.html(f'<p class="notes">{html.escape(" ".join(said))}</p>')
 
 

@@ -177,6 +177,8 @@ def notes(shown: View) -> list[str]:
         said.append(f"{engine.WORDS_PER_TOKEN} word per token of English; people read {low:g}–{high:g} words/s.")
     if shown.now is None and shown.now_reason:
         said.append(f"Your own setup isn’t drawn: {shown.now_reason}.")
+    if shown.now is not None and not shown.now.fits:
+        said.append(f"Your own setup isn’t drawn: batch {units.count(shown.now.batch)} doesn’t fit.")
     return said
 
 

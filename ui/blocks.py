@@ -37,6 +37,9 @@ align-items:baseline;color:var(--ink)}
 .edge .num{text-align:right}
 .keys.edgelist{display:none}
 .edgelist li::before{display:none}
+/* Room for the figure and its slider before its script has come, so that nothing under it moves. */
+@media (min-width:1000px){.st-key-cost_curve{min-height:640px}}
+@media (max-width:600px){.st-key-cost_curve{min-height:506px}}
 @media (max-width:900px){
 .metrics{grid-template-columns:1fr 1fr}
 .share{display:block}

@@ -82,7 +82,7 @@ def arithmetic(curve: CostCurve) -> None:
     rows = "".join(_row(line, last=at == last) for at, line in enumerate(lines))
     st.html(f'<div class="arith">{rows}</div>')
     with st.popover("Copy as Python"):
-        st.code(python_of(lines), language="python")
+        st.code(python_of(lines), language=None)
 
 
 def _row(line: Line, *, last: bool) -> str:
@@ -113,7 +113,7 @@ def serve_it(curve: CostCurve) -> None:
     st.html(f'<p class="notes">{html.escape(commands.why(curve))}</p>')
     for command in commands.commands(curve):
         st.html(f'<p class="notes"><b>{command.engine}</b> {html.escape(command.note)}</p>')
-        st.code(command.text, language="bash", wrap_lines=True)
+        st.code(command.text, language=None, wrap_lines=True)
 
 
 # Data -------------------------------------------------------------------------------------------

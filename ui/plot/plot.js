@@ -156,9 +156,7 @@ class View {
       for (const [key, value] of values) part[key] = path === "trace" ? [value] : value;
     await Plotly.react(this.graph, this.figure.data, layout, {
       displaylogo: false,
-      displayModeBar: narrow ? false : "hover",
-      modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d", "pan2d", "zoomIn2d", "zoomOut2d"],
-      toImageButtonOptions: { format: "svg", filename: this.sent.name },
+      displayModeBar: false, // buttons inside an image can't be reached by those who can't see it; Share saves it
       doubleClick: "reset",
     });
     if (request !== this.request) return;

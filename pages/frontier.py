@@ -19,7 +19,7 @@ if shown is not None:
     with frame.head():
         st.html(plot.slot("answer", said, tag="p", style="answer"))
         frontier_blocks.price_line(shown.scenario)
-        blocks.notes(state.notes())
+        blocks.notes([*state.notes(), *frontier_row.notes()])
     plot.draw(
         frontier.figure(shown), key="frontier", stamp=views.stamp(shown),
         on_pick=lambda index: frontier_blocks.go_to(shown, index),

@@ -301,3 +301,11 @@ def test_an_own_setup_that_does_not_fit_is_said():
     assert not found.now.fits
     assert "Your own setup isn’t drawn: batch 5,000 doesn’t fit." in words.notes(found)
     assert "Your setup costs" not in words.answer(found)
+
+
+def test_junk_in_the_pages_own_address_is_said():
+    at = page(fr_hw="h100-sxm,h1000", fr_x="speed", fr_y="speed")
+
+    assert not at.exception
+    assert "got &#x27;h1000&#x27;" in html_of(at) or "got 'h1000'" in html_of(at)
+    assert "The axes must differ" in html_of(at)

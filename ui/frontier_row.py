@@ -56,13 +56,25 @@ def _follow() -> None:
 
 def compared() -> tuple[str, ...]:
     """Return the accelerators that are compared, by id; unknown names are passed over."""
-    found = []
-    for name in str(state.value("fr_hw")).split(","):
+    return _compared()[0]
+
+
+def _compared() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return ids, and one sentence for each name that is none."""
+    found, said = [], []
+    for name in filter(None, (part.strip() for part in str(state.value("fr_hw")).split(","))):
         try:
-            found.append(catalog.accelerator(name.strip()).id)
-        except InputError:
-            continue
-    return tuple(dict.fromkeys(found))
+            found.append(catalog.accelerator(name).id)
+        except InputError as error:
+            said.append(f"{error.sentence[:1].upper()}{error.sentence[1:]}.".replace("?.", "?"))
+    return tuple(dict.fromkeys(found)), tuple(said)
+
+
+def notes() -> tuple[str, ...]:
+    """Return what has to be said of the row: unknown accelerators, an axis chosen twice."""
+    same = state.value("fr_x") == state.value("fr_y")
+    axes = "The axes must differ: drawn over speed and all-in cost."
+    return (*_compared()[1], *([axes] if same else []))
 
 
 def asked() -> Asked:

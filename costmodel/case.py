@@ -104,9 +104,8 @@ def widths(weights: str | None, kv: str, model: Model, engine: str = "") -> Bits
     stored: dict[Storage, str] = dict(layout.dtypes)
     if dtypes.dtype(layout.name).unit in {"fp4", "w4a8"} and any(
         layer.mixer is not None and layer.mixer.kind in LATENT for layer in model.layers
-    ):
-        if dtypes.bits_per_weight(stored["attention"]) < 8:
-            stored["attention"] = "bf16"
+    ) and dtypes.bits_per_weight(stored["attention"]) < 8:
+        stored["attention"] = "bf16"
     if engine == GGUF_ENGINE and layout.name == "mxfp4":
         stored |= dict.fromkeys(("attention", "mlp", "head", "embedding"), "q8_0")
     return bits(

@@ -45,6 +45,8 @@ class Engine:
     """Whether prompts share steps with decoding."""
     chunk_tokens: int
     max_sequences: int
+    reserves_answers: bool = False
+    """Whether a request is admitted only where its whole answer fits."""
 
 
 @cache
@@ -57,7 +59,11 @@ def engines() -> Mapping[str, Engine]:
     """Return the engines by class name."""
     keys = ("overlap", "mixes", "chunk_tokens", "max_sequences")
     return {
-        name: Engine(name=name, **{k: row[k] for k in keys})
+        name: Engine(
+            name=name,
+            reserves_answers=row.get("reserves_answers", False),
+            **{k: row[k] for k in keys},
+        )
         for name, row in _table()["engine"].items()
     }
 

@@ -15,13 +15,13 @@ from costmodel import calibration, case, catalog, classes, dtypes, memory, rows
 from costmodel.calibration import MICRO, Offsets
 from costmodel.check import FloatArray
 from costmodel.classes import Klass
-from costmodel.constants import Constants, Group
+from costmodel.constants import Constants, Group, Links
 from costmodel.errors import InputError
 from costmodel.hardware import Accelerator
 from costmodel.measured import Reading, Run
 from costmodel.model import Model
 from costmodel.prefill import chunk_time, prefill_time
-from costmodel.serve import Workload, balance, request_times
+from costmodel.serve import Times, Workload, balance, request_times
 from costmodel.step import Machine, decode_step
 from costmodel.work import Parallel, Plan, plan
 
@@ -84,7 +84,12 @@ def setup_of(run: Run) -> Setup:
     split = engine_class in LAYER_SPLIT
     room = 0.97 * accelerator.capacity_bytes
     ways = 1 if split and not (run.tp or 1) > 1 else run.tp or _smallest(run, model, widths, room)
-    parallel = Parallel(ways=ways, expert_ways=ways if run.ep > 1 else 1)
+    ranks = "attention DP" in run.note and ways > 1
+    parallel = Parallel(
+        ways=ways,
+        split="attention-dp" if ranks else "tensor",
+        expert_ways=ways if run.ep > 1 or ranks else 1,
+    )
     work = plan(model, widths, parallel)
     spread = run.gpus / ways if split else 1.0
     if work.resident_bytes > room * spread and "CPU" not in run.note:
@@ -235,8 +240,8 @@ def constants_from(found: Table, value: dict[str, FloatArray]) -> Constants:
             beta_factor=value["link_beta_factor"],
             shape=(found.count,),
         ),
-        all_to_all=calibration.Links((exchange,), (rate * table_["link_share"],)),
-        hop=calibration.Links((np.full(found.count, 1e-5),), (rate,)),
+        all_to_all=Links((exchange,), (rate * table_["link_share"],)),
+        hop=Links((np.full(found.count, 1e-5),), (rate,)),
         host_overlaps=np.asarray([e.overlap for e in engines]),
         chunk_tokens=np.asarray([e.chunk_tokens for e in engines]),
         mixes_prompts=np.asarray([e.mixes for e in engines]),
@@ -289,15 +294,15 @@ def _step(found: Table, constants: Constants, batch: FloatArray) -> FloatArray:
 
 
 def _wall(found: Table) -> FloatArray:
-    """Most sequences that fit each row's copy, at least one. Lengths at their end."""
-    each = memory.sequence_bytes(
-        plan=found.plan, context_tokens=found.input_tokens + found.output_tokens / 2
-    )
+    """Most sequences that fit each row's copy, at least one: at their mean length, or whole."""
+    whole = np.asarray([classes.engines()[k.engine].reserves_answers for k in found.klasses])
+    held = found.input_tokens + found.output_tokens * np.where(whole, 1.0, 0.5)
+    each = memory.sequence_bytes(plan=found.plan, context_tokens=held)
     return np.maximum(found.room_bytes / np.maximum(each, 1.0), 1.0)
 
 
 def _fixed_step(found: Table, constants: Constants, value: Any) -> FloatArray:
-    """A step at a fixed batch; of a server at a measured mean batch, some steps carry a prompt."""
+    """Return a step at a fixed batch; of a server at a mean batch, some steps carry a prompt."""
     step_s = _step(found, constants, found.batch)
     served = np.asarray([r.run.mean_batch is not None for r in found.readings])
     if not served.any():
@@ -337,7 +342,7 @@ def _batch_first(found: Table, constants: Constants, value: Any) -> FloatArray:
     return _prompts(found, constants) + constants.first_token_s
 
 
-def _closed(found: Table, constants: Constants) -> tuple[Any, FloatArray]:
+def _closed(found: Table, constants: Constants) -> tuple[Times, FloatArray]:
     work = _work(found)
     batch, waiting_s = balance(
         plan=found.plan, machine=found.machine, constants=constants, work=work,
@@ -366,7 +371,8 @@ def _closed_ttft(found: Table, constants: Constants, value: Any) -> FloatArray:
 
 def _max_load(found: Table, constants: Constants, value: Any) -> FloatArray:
     """GPU-seconds per output token with every slot taken and prompts batched."""
-    batch = np.minimum(_wall(found), constants.max_sequences)
+    ranks = 1 / found.plan.parallel.sequence_share
+    batch = np.minimum(_wall(found), constants.max_sequences * ranks)
     step_s = _step(found, constants, batch)
     per_pass = np.maximum(constants.chunk_tokens / found.input_tokens, 1.0)
     prompt_s = prefill_time(
@@ -411,12 +417,12 @@ def resolvable(readings: Sequence[Reading]) -> tuple[list[Reading], list[Setup],
 
 
 def predict(readings: Sequence[Reading], *, offsets: Offsets | None = None) -> tuple[Prediction, ...]:
-    """Return what the calibrated model says of readings, in their order.
+    r"""Return what the calibrated model says of readings, in their order.
 
     Examples
     --------
     >>> from costmodel.measured import parse
-    >>> text = "model,gpu,engine,weight_dtype,batch,tpot_ms_mean\\nllama-3.1-8b,h100-sxm,vllm,bf16,8,7"
+    >>> text = "model,gpu,engine,weight_dtype,batch,tpot_ms_mean\nllama-3.1-8b,h100-sxm,vllm,bf16,8,7"
     >>> (found,) = predict(parse(text).readings)
     >>> 5e-3 < found.seconds < 9e-3, found.reason
     (True, '')
@@ -444,7 +450,7 @@ def predict(readings: Sequence[Reading], *, offsets: Offsets | None = None) -> t
             Prediction(
                 reading, value_s, value_s * low, value_s * high, calibration.basis(own), "",
                 float(ideal[place]),
-            )  # fmt: skip
+            )
         )
         place += 1
     return tuple(result)

@@ -324,7 +324,7 @@ def _fixed(case: Case, batch: float, at: Points) -> Line:
     own = float(at.step.lines["fixed"].value(at.step.sequences))
     if idle:
         terms.append(_term(idle, "s"))
-    sum_ = _sum_of_most(terms, own + idle)
+    sum_ = _sum_of_most([term for term in terms if _value(term) > 0], own + idle)
     waits = " + waiting for the host" if idle else ""
     return Line(
         key="fixed", quantity="Fixed time", names=f"kernels × start, elementwise kernels and their bytes{waits}",
@@ -334,7 +334,7 @@ def _fixed(case: Case, batch: float, at: Points) -> Line:
 
 def _sum_of_most(terms: list[_Term], total: float) -> _Term:
     """Return a sum whatever its length up to seven terms, or its total."""
-    if len(terms) > 7:
+    if not terms or len(terms) > 7:
         return _term(total, "s")
     return _Term(" + ".join(t.text for t in terms), " + ".join(t.python for t in terms))
 

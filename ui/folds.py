@@ -29,7 +29,10 @@ overflow-wrap:anywhere}
 font-weight:600}
 .rows td{text-align:right;padding:.2rem .6rem;border-top:1px solid var(--grid);white-space:nowrap;
 font-variant-numeric:tabular-nums;color:var(--ink)}
-@media (max-width:900px){.arith{grid-template-columns:1fr auto}.arith .how{grid-column:1/-1;grid-row:auto}}
+@media (max-width:900px){
+.arith{grid-template-columns:1fr;gap:.1rem}
+.arith .r{text-align:left;padding-bottom:.5rem}
+}
 """
 LIMITS = Path(__file__).parents[1] / "docs" / "limits.md"
 FACT_NAMES = {

@@ -44,10 +44,15 @@ def plotted(curve: CostCurve) -> list[Column]:
         Column("Each user", "tokens_per_s", [units.tokens_per_s(r.tpot_s) for r in rows], units.speed),
     ]
     columns += [
-        Column(words.PART_NAMES[part].capitalize(), f"share_{part}", [r.shares[part] for r in rows], units.share)
+        Column(_upper(words.PART_NAMES[part]), f"share_{part}", [r.shares[part] for r in rows], units.share)
         for part in reversed(words.parts_of(curve))
     ]
     return columns
+
+
+def _upper(text: str) -> str:
+    """Return a text with its first letter raised; "KV" and "GPUs" stay."""
+    return text[:1].upper() + text[1:]
 
 
 def to_html(columns: Sequence[Column], *, caption: str) -> str:

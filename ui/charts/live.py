@@ -143,7 +143,8 @@ def _clear(
             if bottom - tall < 2 or bottom > float(np.interp(centre - LABEL_HALF_PX, line_x, line_y)) - 8:
                 continue
             return centre - x, -up
-    return LABEL_HALF_PX + 26, -8.0  # beside the dot, where the line has already fallen
+    # Beside the dot, where the line has already fallen, and not over the row's upper end.
+    return LABEL_HALF_PX + 60, max(-8.0, tall / 2 + 2 - y)
 
 
 def _leaders(

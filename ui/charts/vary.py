@@ -194,7 +194,7 @@ def _names(
     curve: CostCurve, family: Family, members: list[Member], ends: tuple[float, float], width: float,
     height: float, *, narrow: bool,
 ) -> list[Part]:  # fmt: skip
-    """Return the names at the lines' ends, moved down where two would touch."""
+    """Return the names at the lines' ends, moved up or down where two would touch."""
     span = math.log(ends[1] / ends[0])
     spots = {
         id(m): (math.log(float(m.line.batch[-1])) / math.log(curve.axis_max) * width,
@@ -209,9 +209,7 @@ def _names(
         wide = len(words_.replace("<b>", "").replace("</b>", "")) * PX_PER_CHARACTER + 12
         left = x + wide > width + (NAMES_NARROW_PX if narrow else NAMES_PX)
         low = x - wide if left else x + 8
-        top = y
-        while any(abs(top - t) < LINE_PX and low < b and low + wide > a for a, b, t in boxes):
-            top += 4
+        top = _free(y, low, low + wide, boxes, height)
         boxes.append((low, low + wide, top))
         found.append(
             text(words_, colour="ink" if member.current else "series_1", xref="x", yref="y", x=math.log10(batch),
@@ -219,3 +217,13 @@ def _names(
                  xshift=-10 if left else 10, yshift=-(top - y), bgcolor=theme.role("paper", 0.7), borderpad=0)
         )  # fmt: skip
     return found
+
+
+def _free(y: float, low: float, high: float, boxes: list[tuple[float, float, float]], height: float) -> float:
+    """Return the height nearest to a line's end at which its name touches no other name or dot."""
+    for step in range(60):
+        for at in (y + 3 * step, y - 3 * step):
+            clear = all(abs(at - t) >= LINE_PX or high <= a or low >= b for a, b, t in boxes)
+            if clear and LINE_PX / 2 <= at <= height - LINE_PX / 2:
+                return at
+    return y

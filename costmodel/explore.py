@@ -28,7 +28,7 @@ from costmodel.model import Model
 from costmodel.scenario import MOST_BATCH, MOST_TOKENS, Scenario
 from costmodel.speculation import passes
 from costmodel.step import StepTime, decode_step, whole_step
-from costmodel.work import Parallel, Plan, plan, read_params
+from costmodel.work import Parallel, Plan, counted_once, plan, read_params
 
 BOUNDS = ("memory", "compute", "comm", "fixed")
 
@@ -362,11 +362,20 @@ def recommended(*, wall: int, limit: int | None, unknown: bool = False) -> tuple
     return (limit, "speed limit") if limit else (0, "no batch meets the speed limit")
 
 
-def floor_cost(case: Case, *, context_tokens: ArrayLike | None = None) -> FloatArray:
-    """Return the floor of the answer: max(k/B, f/C) as money. [USD/Mtok]
+def counted(case: Case) -> Case:
+    """Return a case whose GPUs are always busy and read a cache that ranks share once in all."""
+    single = plan(case.plan.model, case.plan.bits, Parallel())
+    kept_busy = case.scenario.but(busy=1.0)
+    return replace(case, scenario=kept_busy, plan=counted_once(case.plan, single))
 
+
+def floor_cost(case: Case, *, context_tokens: ArrayLike | None = None) -> FloatArray:
+    """Return the floor of the answer: max(k/B, f/C) as money, of a busy copy. [USD/Mtok]
+
+    A latent that is copied to every rank counts once: copies are the split's, not the model's.
     With speculation of a pass, the drafts' own floors added, over the tokens it yields.
     """
+    case = counted(case)
     scenario = case.scenario
     context = scenario.context if context_tokens is None else context_tokens
     at = np.asarray(context, dtype=np.float64)
@@ -392,9 +401,10 @@ def _cost(case: Case, time_per_token_s: FloatArray) -> FloatArray:
 def best_here(perfect: Case) -> tuple[float, int]:
     """Return the perfect engine's cost at the largest batch that fits and meets the speed limit.
 
-    Memory packed exactly: the usable share kept, no blocks, workspace or runtime. NaN and 0 where
-    nothing fits or no batch meets the limit.
+    Memory packed exactly: the usable share kept, no blocks, workspace or runtime; a busy copy, its
+    cache counted once. NaN and 0 where nothing fits or no batch meets the limit.
     """
+    perfect = counted(perfect)
     scenario = perfect.scenario
     context = np.asarray(scenario.context)
     curve: Curve = lambda b: step_time(perfect, batch=b, context_tokens=context).total  # noqa: E731

@@ -16,7 +16,7 @@ from costmodel.case import Case
 from costmodel.check import FloatArray
 from costmodel.constants import IDEAL, Constants, Links
 from costmodel.step import Machine
-from costmodel.work import Attention, Gemms, Plan, Stored
+from costmodel.work import Attention, Gemms, Plan, Stored, counted_once
 
 T = TypeVar("T")
 
@@ -317,37 +317,6 @@ def take(tree: T, index: Any) -> T:
     if isinstance(tree, dict):
         return {key: take(value, index) for key, value in tree.items()}  # type: ignore[return-value]
     return tree
-
-
-def counted_once(plan: Plan, single: Plan) -> Plan:
-    """Return a plan whose cache is read and kept once over all ranks, as a perfect split would.
-
-    Parameters
-    ----------
-    plan : Plan
-        Work on one GPU of the copy, where a latent or a few KV heads are copied to every rank.
-    single : Plan
-        The same model on one GPU.
-    """
-    ways = plan.parallel.attention_ways
-    if ways == 1:
-        return plan
-    return replace(
-        plan,
-        attention=tuple(
-            replace(
-                a,
-                reads=tuple((per / ways, cap, stride) for per, cap, stride in whole.reads),
-                write_bytes=whole.write_bytes / ways,
-                fixed_bytes=whole.fixed_bytes / ways,
-            )
-            for a, whole in zip(plan.attention, single.attention, strict=True)
-        ),
-        stored=Stored(
-            parts=tuple((per / ways, cap, stride) for per, cap, stride in single.stored.parts),
-            fixed_bytes=single.stored.fixed_bytes / ways,
-        ),
-    )
 
 
 def perfect(case: Case, single: Plan) -> Case:

@@ -7,7 +7,7 @@ per attended position. Nothing here knows a bandwidth, a rate or a price. Formul
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -633,3 +633,33 @@ def _tables_bytes(model: Model, bits: Bits, parallel: Parallel) -> float:
     tables = table + model.lookup_params
     return (tables / parallel.ways + model.position_params) * bits.of("embedding") / 8
 
+
+def counted_once(plan: Plan, single: Plan) -> Plan:
+    """Return a plan whose cache is read and kept once over all ranks, as a perfect split would.
+
+    Parameters
+    ----------
+    plan : Plan
+        Work on one GPU of the copy, where a latent or a few KV heads are copied to every rank.
+    single : Plan
+        The same model on one GPU.
+    """
+    ways = plan.parallel.attention_ways
+    if ways == 1:
+        return plan
+    return replace(
+        plan,
+        attention=tuple(
+            replace(
+                a,
+                reads=tuple((per / ways, cap, stride) for per, cap, stride in whole.reads),
+                write_bytes=whole.write_bytes / ways,
+                fixed_bytes=whole.fixed_bytes / ways,
+            )
+            for a, whole in zip(plan.attention, single.attention, strict=True)
+        ),
+        stored=Stored(
+            parts=tuple((per / ways, cap, stride) for per, cap, stride in single.stored.parts),
+            fixed_bytes=single.stored.fixed_bytes / ways,
+        ),
+    )

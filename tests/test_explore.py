@@ -80,11 +80,13 @@ def test_price_unknown_leaves_times():
     assert point(asked.but(price_usd_per_gpu_hour=1.0)).usd_per_mtok > 0
 
 
-def test_busy_share_divides_every_cost():
-    half, full = (knee(scenario(weights="fp8", busy=b)) for b in (0.5, 1))
+def test_idle_hours_divide_what_is_paid_not_the_floor():
+    half, full = (scenario(weights="fp8", busy=b) for b in (0.5, 1))
 
-    assert half.floor_usd_per_mtok == 2 * full.floor_usd_per_mtok
-    assert half.best_here_usd_per_mtok == pytest.approx(2 * full.best_here_usd_per_mtok)
+    assert float(point(half).usd_per_mtok) == pytest.approx(2 * float(point(full).usd_per_mtok))
+    # Busy share is a lever that approaches the floor, so floor and best here are of a busy copy.
+    assert knee(half).floor_usd_per_mtok == knee(full).floor_usd_per_mtok
+    assert knee(half).best_here_usd_per_mtok == knee(full).best_here_usd_per_mtok
 
 
 def test_context_beyond_the_limit_is_computed_and_said():

@@ -273,13 +273,22 @@ def base_curve(scenario: Scenario, axis_at_least: float, cost: str = "answer") -
 
 def show(case: Case, at: Points, *, cost: str) -> Shown:
     """Return the cost asked for and the time between tokens at points of a case."""
-    served = at_batch(case, batch=np.minimum(at.batch, MOST_BATCH))
+    return _show_all(case, (at,), cost)[0]
+
+
+def _show_all(case: Case, several: tuple[Points, ...], cost: str) -> list[Shown]:
+    """Return what `show` does for several rows of batches, served in one call."""
+    served = at_batch(case, batch=np.minimum(np.concatenate([at.batch for at in several]), MOST_BATCH))
     tpot_s = np.where(np.isnan(served.tpot_s), served.step_s, served.tpot_s)
     if cost == "answer":
-        return Shown(at.usd_per_mtok, np.zeros_like(at.usd_per_mtok), np.asarray(tpot_s))
-    with np.errstate(invalid="ignore"):
-        share = served.usd_per_mtok_prompt / served.usd_per_mtok
-    return Shown(served.usd_per_mtok, np.asarray(share), np.asarray(tpot_s))
+        usd = np.concatenate([at.usd_per_mtok for at in several])
+        share = np.zeros_like(usd)
+    else:
+        with np.errstate(invalid="ignore"):
+            usd, share = served.usd_per_mtok, served.usd_per_mtok_prompt / served.usd_per_mtok
+    ends = np.cumsum([at.batch.size for at in several])[:-1]
+    parts = (np.split(np.broadcast_to(part, tpot_s.shape), ends) for part in (usd, share, tpot_s))
+    return [Shown(*part) for part in zip(*parts, strict=True)]
 
 
 def _with_prompt(case: Case, answer_usd: FloatArray, cost: str) -> FloatArray:
@@ -317,13 +326,8 @@ def stops(case: Case, *, wall: int, batch: ArrayLike, cost: str = "answer") -> S
     context = case.scenario.context
     at = points(case, batch=there, context_tokens=context)
     more = points(case, batch=np.minimum(there + 1, MOST_BATCH), context_tokens=context)
-    return Stops(
-        chosen=chosen,
-        at=at,
-        more=more,
-        shown=show(case, at, cost=cost),
-        more_shown=show(case, more, cost=cost),
-    )
+    shown, more_shown = _show_all(case, (at, more), cost)
+    return Stops(chosen=chosen, at=at, more=more, shown=shown, more_shown=more_shown)
 
 
 def _floor_by(case: Case) -> str:

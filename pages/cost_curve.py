@@ -18,7 +18,8 @@ if curve is not None and not curve.drawn:
     blocks.memory_bar(curve, {})
 
 elif curve is not None:
-    now = live.now(curve)
+    table = live.table(curve)
+    now = live.now(curve, table)
     family = blocks.family(curve, state.varied())
     if family is None:
         figure, numbered = cost_curve.figure(curve, words.alt(curve, words.row(curve)))
@@ -30,7 +31,7 @@ elif curve is not None:
         st.html(plot.slot("answer", now["answer"], tag="p", style="answer"))
         priceline.draw(curve)
     plot.draw(
-        figure, key="cost_curve", live=live.live(curve), stamp=live.stamp(curve), on_batch=state.set_batch
+        figure, key="cost_curve", live=live.live(curve, table), stamp=live.stamp(curve), on_batch=state.set_batch
     )
     share.offer(table=lambda: tables.to_csv(tables.plotted(curve)), name="cost-curve", command="knee")
     if not frame.bare():

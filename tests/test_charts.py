@@ -114,7 +114,7 @@ def test_no_text_is_smaller_than_12_px():
 def test_every_kind_of_setup_is_drawn_and_can_be_sent(changes, cost):
     curve = curve_of(changes, cost=cost)
     figure, _ = chart.figure(curve, words.alt(curve, words.row(curve)))
-    sent = plot.payload(figure, name="x", live=live.live(curve))
+    sent = plot.payload(figure, name="x", live=live.live(curve, live.table(curve)))
 
     assert "NaN" not in str(json.loads(sent.split(b"\n")[1]))
     assert [t for t in figure.data if t["name"] == "total"] == [] or curve.priced

@@ -70,6 +70,8 @@ def shown(curve: CostCurve | None, cost: str, key: str) -> CostCurve | None:
     if curve is None or not curve.drawn:
         return curve
     found = family(curve, key)
+    if found is None and cost == curve.cost:
+        return curve
     most = curve.axis_max if found is None else found.axis_max
     return cost_curve(curve.case.scenario, cost=cost, axis_at_least=most)
 

@@ -190,9 +190,8 @@ def moves(curve: CostCurve) -> list[dict[str, Any]]:
     return found
 
 
-def live(curve: CostCurve) -> plot.Live:
-    """Return everything that the batch slider moves."""
-    found = table(curve)
+def live(curve: CostCurve, found: Table) -> plot.Live:
+    """Return everything that the batch slider moves, by the curve's table."""
     return plot.Live(
         batch=round(curve.case.scenario.batch),
         ticks=found.ticks,
@@ -205,9 +204,9 @@ def live(curve: CostCurve) -> plot.Live:
     )
 
 
-def now(curve: CostCurve) -> dict[str, Any]:
+def now(curve: CostCurve, found: Table) -> dict[str, Any]:
     """Return the row of the scenario's batch: what the page says before anything is moved."""
-    return table(curve).at(round(curve.case.scenario.batch))
+    return found.at(round(curve.case.scenario.batch))
 
 
 def stamp(curve: CostCurve) -> str:

@@ -12,8 +12,6 @@ from ui.charts.cost_curve import CROSS, HEIGHT_NARROW_PX, HEIGHT_PX, NARROW, mon
 from ui.charts.frame import (
     MARGIN,
     MARGIN_NARROW,
-    NOMINAL_NARROW_PX,
-    NOMINAL_PX,
     Part,
     batch_axis,
     money_axis,
@@ -21,10 +19,9 @@ from ui.charts.frame import (
     rows,
     text,
 )
-from ui.charts.rail import PX_PER_CHARACTER
 
 DASHES = ("dot", "dashdot", "dash", "longdash", "longdashdot")
-NAMES_PX, NAMES_NARROW_PX = 140, 88
+NAMES_PX, NAMES_NARROW_PX = 140, 100
 """Room right of the axis for the names of the longest lines."""
 LINE_PX = 17.0
 """Least distance of two names."""
@@ -144,7 +141,6 @@ def _layout(
 ) -> Part:  # fmt: skip
     margin = {**MARGIN_NARROW, "r": NAMES_NARROW_PX} if narrow else {**MARGIN, "r": NAMES_PX}
     height = (HEIGHT_NARROW_PX if narrow else HEIGHT_PX) - margin["t"] - margin["b"]
-    width = NOMINAL_NARROW_PX - NAMES_NARROW_PX if narrow else NOMINAL_PX - NAMES_PX
     (money, time) = rows(0.7, 0.3, gap=28 / height)
     if not priced:
         money, time = (0.999, 1.0), (0.0, 1.0)
@@ -157,7 +153,7 @@ def _layout(
                      xanchor=float(m.line.batch[-1]), yanchor=float(m.shown.usd_per_mtok[-1]))
             for at, m in enumerate(priced) if m.ends_at_wall
         ]  # fmt: skip
-        notes += _names(curve, family, priced, ends, width, (money[1] - money[0]) * height, narrow=narrow)
+        notes += _names(curve, family, priced, ends, (money[1] - money[0]) * height, narrow=narrow)
     limit = curve.case.scenario.max_tpot_s
     if limit is not None and units.ms(limit) < most_ms:  # tinted where slower
         across = {"xref": "paper", "yref": "y3", "x0": 0, "x1": 1}
@@ -191,39 +187,40 @@ def _layout(
 
 
 def _names(
-    curve: CostCurve, family: Family, members: list[Member], ends: tuple[float, float], width: float,
-    height: float, *, narrow: bool,
+    curve: CostCurve, family: Family, members: list[Member], ends: tuple[float, float], height: float, *,
+    narrow: bool,
 ) -> list[Part]:  # fmt: skip
-    """Return the names at the lines' ends, moved up or down where two would touch."""
-    span = math.log(ends[1] / ends[0])
-    spots = {
-        id(m): (math.log(float(m.line.batch[-1])) / math.log(curve.axis_max) * width,
-                math.log(ends[1] / float(m.shown.usd_per_mtok[-1])) / span * height)
-        for m in members
-    }  # fmt: skip
-    found, boxes = [], [(x - 7, x + 7, y) for x, y in spots.values()]
-    for member in sorted(members, key=lambda m: -float(m.shown.usd_per_mtok[-1])):
-        usd, batch = float(member.shown.usd_per_mtok[-1]), float(member.line.batch[-1])
-        words_ = name_of(family, member) if narrow else f"{name_of(family, member)} <b>{units.usd(usd)}</b>"
-        x, y = spots[id(member)]
-        wide = len(words_.replace("<b>", "").replace("</b>", "")) * PX_PER_CHARACTER + 12
-        left = x + wide > width + (NAMES_NARROW_PX if narrow else NAMES_PX)
-        low = x - wide if left else x + 8
-        top = _free(y, low, low + wide, boxes, height)
-        boxes.append((low, low + wide, top))
+    """Return the names beside the axis, in the order of the lines' ends, each on a leader to its own."""
+    span = math.log10(ends[1] / ends[0])
+    ordered = sorted(members, key=lambda m: -float(m.shown.usd_per_mtok[-1]))
+    costs = [float(m.shown.usd_per_mtok[-1]) for m in ordered]
+    wanted = [math.log10(ends[1] / usd) / span * height for usd in costs]
+    found = []
+    for member, usd, top in zip(ordered, costs, spaced(wanted, height), strict=True):
+        colour = "ink" if member.current else "series_1"
         found.append(
-            text(words_, colour="ink" if member.current else "series_1", xref="x", yref="y", x=math.log10(batch),
-                 y=math.log10(usd), xanchor="right" if left else "left", yanchor="middle",
-                 xshift=-10 if left else 10, yshift=-(top - y), bgcolor=theme.role("paper", 0.7), borderpad=0)
+            {
+                "text": name_of(family, member) + ("" if narrow else f" <b>{units.usd(usd)}</b>"),
+                "font": {"color": theme.role(colour), "size": theme.FONT_PX}, "xanchor": "left",
+                "xref": "x", "yref": "y", "x": math.log10(float(member.line.batch[-1])), "y": math.log10(usd),
+                "axref": "x", "ayref": "y", "ax": math.log10(curve.axis_max),
+                "ay": math.log10(ends[1]) - top / height * span, "showarrow": True, "arrowhead": 0,
+                "arrowwidth": 1, "arrowcolor": theme.role(colour, 0.45), "standoff": 7,
+            }
         )  # fmt: skip
     return found
 
 
-def _free(y: float, low: float, high: float, boxes: list[tuple[float, float, float]], height: float) -> float:
-    """Return the height nearest to a line's end at which its name touches no other name or dot."""
-    for step in range(60):
-        for at in (y + 3 * step, y - 3 * step):
-            clear = all(abs(at - t) >= LINE_PX or high <= a or low >= b for a, b, t in boxes)
-            if clear and LINE_PX / 2 <= at <= height - LINE_PX / 2:
-                return at
-    return y
+def spaced(wanted: list[float], height: float) -> list[float]:
+    """Return heights from the top in the same order, a line's height apart, as near as that allows.
+
+    >>> spaced([10.0, 12.0, 100.0], 104.0)
+    [10.0, 27.0, 95.5]
+    """
+    tops: list[float] = []
+    for y in wanted:
+        tops.append(max(y, tops[-1] + LINE_PX if tops else LINE_PX / 2))
+    below = height + LINE_PX / 2
+    for at in reversed(range(len(tops))):
+        tops[at] = below = min(tops[at], below - LINE_PX)
+    return tops

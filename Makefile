@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/requirements.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench shots clean
+.PHONY: calibrate help run test check bench shots clean
 
 help:  ## say what there is
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -24,6 +24,10 @@ check: $(STAMP)  ## lint and type-check
 bench: $(STAMP)  ## measure speed; prints a table and writes build/bench.json (ONLY=web for a part)
 	$(BIN)/python -m tools.browser
 	$(BIN)/python -m bench $(ONLY)
+
+calibrate: $(STAMP)  ## fit the calibrated profile to presets/measured.csv again (minutes)
+	$(BIN)/python -m tools.calibrate
+	$(BIN)/python -m tools.residuals --write
 
 shots: $(STAMP)  ## photograph every page, light and dark, wide and narrow, into build/shots
 	$(BIN)/python -m tools.browser

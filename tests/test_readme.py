@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from costmodel import explore
+from costmodel import catalog, explore
 from costmodel.scenario import scenario
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +22,24 @@ def test_the_three_numbers_are_the_engines():
     assert f"batch 64? | ${cost:.2f} |" in README
     assert f"memory ends? | {knee.max_batch} |" in README
     assert f"the batch? | ${knee.floor_usd_per_mtok:.2f} |" in README
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("time between tokens, served", "closed_tpot"),
+        ("decode step, fixed batch", "fixed_tpot"),
+        ("throughput, fixed batch", "fixed_throughput"),
+        ("decoding one sequence", "batch1_decode"),
+        ("first token, served", "closed_ttft"),
+        ("throughput, full load", "max_load"),
+    ],
+)
+def test_the_errors_are_those_of_the_fit(words, kind):
+    error = catalog.calibration_fit()["errors_out_of_fold"][kind]
+    middle, most = (f"{100 * error[name]:.0f} %" for name in ("median_ape", "p90_ape"))
+
+    assert f"| {words} | {error['n']} | {middle} | {most} |" in README
 
 
 def test_every_make_target_it_names_exists():

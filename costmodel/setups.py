@@ -217,6 +217,10 @@ def scaled_fixed(constants: Constants, factor: float | FloatArray) -> Constants:
         for f in fields(constants)
         if isinstance(value := getattr(constants, f.name), Group)
     }
+    changed["by_dtype"] = {
+        key: replace(group, fixed_s=np.asarray(group.fixed_s * factor))
+        for key, group in constants.by_dtype.items()
+    }
     for name in ("elementwise_s", "host_s", "host_per_sequence_s"):
         changed[name] = np.asarray(getattr(constants, name) * factor)
     return replace(constants, **changed)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from costmodel import serve
+from costmodel import lever_records, serve
+from costmodel.case import resolve
 from costmodel.errors import InputError
 from costmodel.lever_rows import board
 from costmodel.levers import (
@@ -23,7 +24,7 @@ from costmodel.levers import (
 from costmodel.outcomes import run
 from costmodel.perfect import at_batch_ideal, best
 from costmodel.scenario import Scenario, scenario
-from costmodel.setups import Setup, case_of, longest_over_mean, naive
+from costmodel.setups import Setup, case_of, longest_over_mean, naive, scaled_fixed
 
 LAWS = settings(
     max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -227,3 +228,15 @@ def test_unknown_lever_and_setting_are_told():
         by_name("wieghts")
     with pytest.raises(InputError, match="kernel_time_removed must be between 0 and 1, got 2"):
         Settings(kernel_time_removed=2)
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-70b", "gpt-oss-120b"])
+def test_less_fixed_time_is_less_of_every_kernels(model):
+    asked = scenario(model=model, weights="fp8" if model.startswith("llama") else None)
+    case = resolve(asked)
+    halved = replace(case, constants=scaled_fixed(case.constants, 0.5))
+
+    found = next(row for row in lever_records.levers(Setup(asked))["levers"] if row["name"] == "graphs")
+
+    expected = float(serve.at_batch(halved, batch=64.0).usd_per_mtok)
+    assert found["cost_after"] == pytest.approx(expected)

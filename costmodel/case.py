@@ -7,7 +7,7 @@ is in its notes, one sentence each.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -47,6 +47,16 @@ class Case:
     price_reasons: tuple[str, ...]
     """Per accelerator: why no price is known, or empty."""
     notes: tuple[str, ...]
+
+    @cached_property
+    def prompt_alone_s(self) -> FloatArray:
+        """Time of one of the workload's prompts alone on the GPUs; no batch changes it. [s]"""
+        from costmodel import serve  # noqa: PLC0415  (it reads this module)
+
+        return serve.prompt_alone(
+            plan=self.plan, machine=self.machine, constants=self.constants,
+            work=serve.workload(self.scenario),
+        )  # fmt: skip
 
     @property
     def gpus(self) -> int:

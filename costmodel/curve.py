@@ -7,6 +7,7 @@ displays of one quantity can't disagree.
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -253,22 +254,39 @@ def base_curve(scenario: Scenario, axis_at_least: float, cost: str = "answer") -
     if found.limit_batch and found.limit_batch < most:
         ticks = np.union1d(ticks, [float(found.limit_batch)])
     perfect = points(ideal(case), batch=line_batch, context_tokens=context).usd_per_mtok
-    line = points(case, batch=line_batch, context_tokens=context)
+    there = _not_past(ticks, wall)
+    (line, shown), (at, here), (more, next_), edges = _together(
+        case, cost, line_batch, there, np.minimum(there + 1, MOST_BATCH), _edge_batches(found)
+    )
+    every = Stops(chosen=ticks, at=at, more=more, shown=here, more_shown=next_)
     return CostCurve(
         case=case,
         cost=cost,
         knee=found,
         axis_max=most,
         line=line,
-        shown=show(case, line, cost=cost),
+        shown=shown,
         ideal_usd_per_mtok=_with_prompt(case, perfect, cost),
         floor_usd_per_mtok=float(_with_prompt(case, np.asarray(found.floor_usd_per_mtok), cost)),
         floor_by=_floor_by(case),
-        ticks=stops(case, cost=cost, wall=wall, batch=ticks),
-        now=stops(case, cost=cost, wall=wall, batch=[1.0]),
-        edges=_edges(case, found, cost),
+        ticks=every,
+        now=every,
+        edges=_edges(case, found, edges[1]),
         beyond_limit=beyond_limit(case.model, np.asarray(context)),
     )
+
+
+def _not_past(batch: FloatArray, wall: int) -> FloatArray:
+    """Return batches, those past the wall as the wall; 0 means that none is known."""
+    return np.minimum(batch, float(wall)) if wall >= 1 else batch
+
+
+def _together(case: Case, cost: str, *several: FloatArray) -> list[tuple[Points, "Shown"]]:
+    """Return points and what is shown of them for several rows of batches, in one call."""
+    ends = np.cumsum([0, *(batch.size for batch in several)])
+    every = points(case, batch=np.concatenate(several), context_tokens=case.scenario.context)
+    parts = [every.part(slice(int(low), int(high))) for low, high in pairwise(ends)]
+    return list(zip(parts, _show_all(case, tuple(parts), cost), strict=True))
 
 
 def show(case: Case, at: Points, *, cost: str) -> Shown:
@@ -322,11 +340,8 @@ def _with_prompt(case: Case, answer_usd: FloatArray, cost: str) -> FloatArray:
 def stops(case: Case, *, wall: int, batch: ArrayLike, cost: str = "answer") -> Stops:
     """Return the curve at chosen batches; `wall` 0 means that none is known."""
     chosen = np.asarray(batch, dtype=np.float64)
-    there = np.minimum(chosen, float(wall)) if wall >= 1 else chosen
-    context = case.scenario.context
-    at = points(case, batch=there, context_tokens=context)
-    more = points(case, batch=np.minimum(there + 1, MOST_BATCH), context_tokens=context)
-    shown, more_shown = _show_all(case, (at, more), cost)
+    there = _not_past(chosen, wall)
+    (at, shown), (more, more_shown) = _together(case, cost, there, np.minimum(there + 1, MOST_BATCH))
     return Stops(chosen=chosen, at=at, more=more, shown=shown, more_shown=more_shown)
 
 
@@ -337,19 +352,24 @@ def _floor_by(case: Case) -> str:
     return "cache" if float(read_s) >= float(compute_s) else "arithmetic"
 
 
-def _edges(case: Case, found: Knee, cost: str) -> tuple[Edge, ...]:
-    """Return the five edges with cost and speed there."""
-    scenario = case.scenario
-    wanted = (
+def _wanted(found: Knee) -> tuple[tuple[str, float | None], ...]:
+    """Return the five edges' batches by key."""
+    return (
         ("crossover", found.kv_crossover_batch),
         ("flat", found.diminishing_returns_batch),
         ("ridge", found.compute_ridge_batch),
         ("limit", None if found.limit_batch in (None, 0) else found.limit_batch),
         ("wall", found.max_batch or None),
     )
-    batches = np.asarray([max(float(b or 1.0), 1e-6) for _, b in wanted])
-    there = points(case, batch=batches, context_tokens=scenario.context)
-    shown = show(case, there, cost=cost)
+
+
+def _edge_batches(found: Knee) -> FloatArray:
+    """Return where to look at each edge; 1 stands for one that doesn't exist."""
+    return np.asarray([max(float(b or 1.0), 1e-6) for _, b in _wanted(found)])
+
+
+def _edges(case: Case, found: Knee, shown: Shown) -> tuple[Edge, ...]:
+    """Return the five edges with cost and speed there."""
     return tuple(
         Edge(
             key=key,
@@ -361,7 +381,7 @@ def _edges(case: Case, found: Knee, cost: str) -> tuple[Edge, ...]:
             formula=_FORMULAS[key],
             absent="" if batch is not None else _absent(case, found, key),
         )
-        for i, (key, batch) in enumerate(wanted)
+        for i, (key, batch) in enumerate(_wanted(found))
     )
 
 

@@ -14,8 +14,8 @@ from costmodel.work import Plan
 
 NEAR, FAR = 2.0**-20, 2.0**24
 """Batches beyond this count as "none"."""
-_CELLS, _ROUNDS = 512, 3
-"""Grid refinement of roots: a relative error of about 1e-7 over the whole range."""
+_CELLS, _ROUNDS = 256, 3
+"""Grid refinement of roots: a relative error of about 2e-6 over the whole range."""
 
 Curve = Callable[[FloatArray], FloatArray]
 """Step time over batch: a function of an array. [s]"""

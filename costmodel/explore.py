@@ -49,6 +49,17 @@ class Points:
     """Time between two tokens of one user; with speculation, of a pass over tokens accepted."""
     usd_per_mtok: FloatArray
 
+    def part(self, index: slice) -> "Points":
+        """Return some of the batches, where only they vary."""
+        return Points(
+            case=self.case,
+            batch=self.batch[index],
+            context_tokens=self.context_tokens,
+            step=self.step.part(index),
+            step_time_s=self.step_time_s[index],
+            usd_per_mtok=self.usd_per_mtok[index],
+        )
+
     @property
     def memory_time_s(self) -> FloatArray:
         """Raw sum of the groups' transfer times. [s]"""

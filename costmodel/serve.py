@@ -146,7 +146,7 @@ def at_batch(case: Case, *, batch: ArrayLike) -> Serving:
     step_s = step_time(case, batch=b, context_tokens=np.asarray(work.resident)).total / accepted
     times = request_times(
         plan=case.plan, machine=case.machine, constants=case.constants, work=work, batch=b,
-        step_s=step_s,
+        step_s=step_s, alone_s=case.prompt_alone_s,
     )  # fmt: skip
     return _priced(
         case, b, work, ttft_s=times.ttft_s, tpot_s=times.tpot_s, step_s=step_s,

@@ -81,6 +81,22 @@ class StepTime:
         other, times = self.also
         return value + times * other.line(name)
 
+    def part(self, index: slice) -> "StepTime":
+        """Return some batches of a step over the batch axis alone."""
+
+        def cut(array: FloatArray) -> FloatArray:
+            return array[index] if array.ndim else array
+
+        return replace(
+            self,
+            total=cut(self.total),
+            sequences=cut(self.sequences),
+            lines={n: Line(base=cut(v.base), slope=v.slope) for n, v in self.lines.items()},
+            idle=cut(self.idle),
+            compute_bound=None if self.compute_bound is None else self.compute_bound[index],
+            also=None if self.also is None else (self.also[0].part(index), self.also[1]),
+        )
+
     def with_drafts(self, draft: "StepTime", times: float) -> "StepTime":
         """Return this step with another one run `times` times beside it."""
         return replace(self, total=self.total + times * draft.total, also=(draft, times))

@@ -14,8 +14,8 @@ from costmodel.work import Plan
 
 NEAR, FAR = 2.0**-20, 2.0**24
 """Batches beyond this count as "none"."""
-_CELLS, _ROUNDS = 256, 3
-"""Grid refinement of roots: a relative error of about 2e-6 over the whole range."""
+_CELLS, _ROUNDS, _NARROW = 256, 3, 5e-4
+"""Grid refinement of roots: until a cell is narrow, and straight inside it."""
 
 Curve = Callable[[FloatArray], FloatArray]
 """Step time over batch: a function of an array. [s]"""
@@ -24,15 +24,20 @@ Curve = Callable[[FloatArray], FloatArray]
 def _root(function: Curve, low: float, high: float) -> float:
     """Return where a function that is negative at `low` and not at `high` crosses zero.
 
-    Each round evaluates a whole grid and keeps the cell with the crossing.
+    Each round evaluates a whole grid and keeps the cell with the crossing; in the last cell the
+    function is taken for straight.
     """
     for _ in range(_ROUNDS):
         grid = np.geomspace(low, high, _CELLS + 1)
-        crossed = int(np.argmax(function(grid) >= 0))
+        value = function(grid)
+        crossed = int(np.argmax(value >= 0))
         if crossed == 0:
-            break
+            return float(grid[0])
         low, high = float(grid[crossed - 1]), float(grid[crossed])
-    return high
+        below, above = float(value[crossed - 1]), float(value[crossed])
+        if high < low * (1 + _NARROW):
+            break
+    return low + (high - low) * below / (below - above)
 
 
 def kv_crossover(*, plan: Plan, context_tokens: float, new_tokens: int = 1) -> float | None:

@@ -17,6 +17,7 @@ from costmodel.constants import Constants, Group
 from costmodel.work import Plan, coverage
 
 ZERO = np.zeros(())
+TINY = np.finfo(np.float64).tiny
 BoolArray = NDArray[np.bool_]
 PARTS = ("weights", "cache", "arithmetic", "links", "fixed")
 """What a step's time is spent on, in the order of the share strip's legend."""
@@ -133,13 +134,18 @@ def overlap(
     (4.0, 1.0)
     """
     high = np.maximum(memory_s, compute_s)
+    arithmetic = compute_s > memory_s
+    sharp = np.isinf(exponent)
+    if np.ndim(exponent) == 0 and sharp:
+        return high, np.where(arithmetic, 1.0, 0.0)
     low = np.minimum(memory_s, compute_s)
-    ratio = np.divide(low, high, out=np.zeros_like(high), where=high > 0)
-    # 1^∞ would call a tie of sharp bounds shared; it is the maximum, and memory's.
-    power = np.where(ratio < 1, ratio**exponent, np.where(np.isinf(exponent), 0.0, 1.0))
-    time_s = high * (1 + power) ** (1 / exponent)
-    smaller = power / (1 + power)
-    return np.asarray(time_s), np.where(compute_s > memory_s, 1 - smaller, smaller)
+    power = (low / np.maximum(high, TINY)) ** exponent
+    if np.any(sharp):
+        # 1^∞ would call a tie of sharp bounds shared; it is the maximum, and memory's.
+        power = np.where(sharp, 0.0, power)
+    both = 1 + power
+    smaller = power / both
+    return np.asarray(high * both ** (1 / exponent)), np.where(arithmetic, 1 - smaller, smaller)
 
 
 @dataclass(frozen=True)

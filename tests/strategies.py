@@ -123,6 +123,7 @@ def _scenarios(draw, profiles, speculation):
         kv=draw(st.sampled_from(("bf16", "fp8"))),
         context_tokens=draw(contexts),
         batch=draw(batches),
+        engine=draw(st.sampled_from(("vllm", "sglang", "tensorrt-llm", "llama.cpp"))),
         profile=draw(st.sampled_from(profiles)),
         composition=draw(st.sampled_from(("per-op", "whole-step"))),
         price_usd_per_gpu_hour=2.0,

@@ -31,21 +31,17 @@ class Budget:
     weights_bytes: float
     workspace_bytes: float
     runtime_bytes: float
-    share_bytes: FloatArray
-    """The memory fraction of the capacity; NaN where the capacity isn't published."""
     available_kv_bytes: FloatArray
-    """What the engine leaves for the cache; negative where the weights don't fit."""
+    """What the engine leaves for the cache; negative where the weights don't fit, NaN where the
+    capacity isn't published."""
+    packed_kv_bytes: FloatArray
+    """What a perfect engine of the same memory fraction would: no workspace, no runtime."""
 
     @property
     def usable_bytes(self) -> FloatArray:
         """What the engine takes in all: weights, workspace, runtime and cache."""
         used = self.weights_bytes + self.workspace_bytes + self.runtime_bytes
         return np.asarray(used + self.available_kv_bytes)
-
-    @property
-    def packed_kv_bytes(self) -> FloatArray:
-        """What a perfect engine would leave for the cache: no workspace, no runtime."""
-        return np.asarray(self.share_bytes - self.weights_bytes)
 
 
 def workspace_bytes(
@@ -130,19 +126,23 @@ def budget(
         max_sequences=max_sequences,
     )
     capacity = np.asarray(capacity_bytes, dtype=np.float64)
-    return Budget(
-        weights_bytes=weights,
-        workspace_bytes=workspace,
-        runtime_bytes=runtime_bytes,
-        share_bytes=np.asarray(memory_fraction * capacity),
-        available_kv_bytes=kv_room_bytes(
+
+    def room(workspace: float, runtime: float) -> FloatArray:
+        return kv_room_bytes(
             engine=engine,
             capacity_bytes=capacity,
             memory_fraction=memory_fraction,
             weights_bytes=weights,
             workspace_bytes=workspace,
-            runtime_bytes=runtime_bytes,
-        ),
+            runtime_bytes=runtime,
+        )
+
+    return Budget(
+        weights_bytes=weights,
+        workspace_bytes=workspace,
+        runtime_bytes=runtime_bytes,
+        available_kv_bytes=room(workspace, runtime_bytes),
+        packed_kv_bytes=room(0.0, 0.0),
     )
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import blocks, doors, folds, frame, pins, plot, priceline, share, state, states, tables, words
+from ui import blocks, folds, frame, pins, plot, priceline, share, state, states, tables, words
 from ui.charts import cost_curve, live, pinned, vary
 
 curve = blocks.shown(states.curve(), state.cost_shown(), state.varied())
@@ -35,7 +35,6 @@ elif curve is not None:
     )
     share.offer(table=lambda: tables.to_csv(tables.plotted(curve)), name="cost-curve", command="knee")
     if not frame.bare():
-        doors.draw("under")
         blocks.under_figure(curve, now, [*state.notes(), *curve.case.notes, *said], rules=family is None)
         blocks.metrics(curve, now)
         blocks.edges_table(curve)

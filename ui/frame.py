@@ -14,7 +14,7 @@ import html
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui import bridge, doors
+from ui import bridge
 
 _HEAD = "_head"
 PRESENT = "present"
@@ -76,7 +76,7 @@ def bare() -> bool:
 
 def looks() -> None:
     """Style the frame for the desk, the room or another page."""
-    css = LOOKS + doors.LOOKS + (BARE if bare() else "") + (LARGE if presenting() else "")
+    css = LOOKS + (BARE if bare() else "") + (LARGE if presenting() else "")
     st.html(f"<style>{css}</style>")
 
 

@@ -11,7 +11,7 @@ from costmodel import workloads
 from costmodel.case import resolve
 from costmodel.errors import InputError
 from costmodel.explore import knee_of
-from ui import doors, frontier_row, own, state, units
+from ui import frontier_row, own, state, units
 from ui import help as words
 from ui.controls import AS_BUILT, CONTROL, OWN_HARDWARE, OWN_MODEL, Control, Value
 
@@ -85,7 +85,6 @@ def draw_page_row(page: str) -> None:
             )  # fmt: skip
         with _named(CONTROL["vary"].label):
             widget("vary", persist_state="session", width=150, label_visibility="collapsed")
-        doors.draw("row")
     elif page == "prefill-decode":
         with _named(CONTROL["pa_ch"].label):
             widget("pa_ch", persist_state="session", width=130, label_visibility="collapsed")

@@ -26,6 +26,8 @@ Scale = Literal["log", "share", "above-one", "fixed"]
 """How offsets act: on the logarithm, on the logit (kept in (0, 1)), on the excess over one."""
 
 MICRO, GIGA = 1e-6, 1e9
+WITHOUT_FIT = (0.6, 1.6)
+"""Band where nothing was fitted."""
 NOISE_OF_UNSEEN = 1.5
 """A band of a class that was never measured is this much wider than that of its family."""
 
@@ -168,20 +170,16 @@ def values(found: Sequence[Klass], offsets: Offsets) -> dict[str, FloatArray]:
 
 def build(
     *,
-    found: Sequence[Klass],
     value: Mapping[str, FloatArray],
     all_reduce: Links,
     all_to_all: Links,
     hop: Links,
-    linear_dtypes: Mapping[str, FloatArray] | None = None,
     **extra: Any,
 ) -> Constants:
     """Return constants from parameters; arrays keep the shape that `value` has.
 
     Parameters
     ----------
-    found : sequence of Klass
-        The classes, for what engines do.
     value : mapping
         As `values` returns, reshaped by the caller where it wants axes.
     all_reduce, all_to_all, hop : Links
@@ -342,7 +340,6 @@ def _calibrated(
     }
     lows, highs = zip(*(band(k) for k in found), strict=True)
     return build(
-        found=found,
         value=value,
         all_reduce=reduce,
         all_to_all=_plain_links("all-to-all", ways, rates),
@@ -390,11 +387,16 @@ def band(found: Klass, *, quantity: str = "step") -> tuple[float, float]:
     where constants are a fallback.
     """
     table: Mapping[str, Any] = _fit().get("bands", {}).get(quantity, {})
-    for key in (f"{found.engine}|{found.family}", found.family, "all"):
-        if key in table:
-            low, high = table[key][:2]
-            break
-    else:
-        return 0.6, 1.6
+    if not table:
+        return WITHOUT_FIT
+    low, high = nearest_band(table, found)
     widen = {"exact": 1.0, "family": 1.25, "global": NOISE_OF_UNSEEN}[basis(found)]
     return float(low**widen), float(high**widen)
+
+
+def nearest_band(table: Mapping[str, Sequence[float]], found: Klass) -> tuple[float, float]:
+    """Return the band of a class in a table of one quantity, or of the next wider class."""
+    for key in (f"{found.engine}|{found.family}", found.family, "all"):
+        if key in table:
+            return float(table[key][0]), float(table[key][1])
+    return WITHOUT_FIT

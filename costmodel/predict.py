@@ -17,7 +17,6 @@ from costmodel.check import FloatArray
 from costmodel.classes import Klass
 from costmodel.constants import Constants, Group, Links
 from costmodel.errors import InputError
-from costmodel.hardware import Accelerator
 from costmodel.measured import Reading, Run
 from costmodel.model import Model
 from costmodel.prefill import chunk_time, prefill_time
@@ -219,11 +218,6 @@ def table(readings: Sequence[Reading], setups: Sequence[Setup]) -> Table:
     )
 
 
-def constants_of(found: Table, offsets: Offsets) -> Constants:
-    """Return the calibrated constants of every row."""
-    return constants_from(found, calibration.values(found.klasses, offsets))
-
-
 def constants_from(found: Table, value: dict[str, FloatArray]) -> Constants:
     """Return constants from parameters that have an entry per row."""
     engines = [classes.engines()[k.engine] for k in found.klasses]
@@ -232,7 +226,6 @@ def constants_from(found: Table, value: dict[str, FloatArray]) -> Constants:
     table_ = catalog.calibration()["link"]["all-to-all"]
     exchange = (table_["alpha_us"] + table_["alpha_us_per_rank"] * ways) * MICRO
     return calibration.build(
-        found=found.klasses,
         value=value,
         all_reduce=calibration.links(
             algorithms=[s.algorithms for s in found.setups],
@@ -475,8 +468,3 @@ def ideal_constants(found: Table) -> Constants:
         first_token_steps=np.asarray(0.0),
         stall_share=np.asarray(0.0),
     )
-
-
-def accelerator_of(run: Run) -> Accelerator:
-    """Return a run's accelerator."""
-    return catalog.accelerator(run.hardware)

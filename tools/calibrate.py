@@ -347,19 +347,11 @@ def write(problem: Problem, theta: FloatArray, inside: FloatArray, outside: Floa
         out.writerow(["id", "kind", "measured_s", "predicted_s", "low_s", "high_s", "apart", "fold"])
         for i, reading in enumerate(problem.table.readings):
             said = float(problem.measured[i] * np.exp(outside[i]))
-            low, high = nearest_band(table[predict.QUANTITY[reading.kind]], problem.table.klasses[i])
+            low, high = calibration.nearest_band(table[predict.QUANTITY[reading.kind]], problem.table.klasses[i])
             out.writerow(
                 [reading.run.id, reading.kind, f"{reading.seconds:.6g}", f"{said:.6g}",
                  f"{said * low:.6g}", f"{said * high:.6g}", reading.run.apart, int(folds[i])]
             )  # fmt: skip
-
-
-def nearest_band(table: dict[str, list[float]], own: calibration.Klass) -> tuple[float, float]:
-    """Return the band of a class, or of the next wider one."""
-    for key in (f"{own.engine}|{own.family}", own.family, "all"):
-        if key in table:
-            return table[key][0], table[key][1]
-    return 0.6, 1.6
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

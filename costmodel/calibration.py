@@ -57,7 +57,8 @@ PARAMETERS: Mapping[str, Parameter] = {
     "exponent": Parameter("exponent", "dtype", "above-one", (("dtype", 0.2),)),
     "attention_memory_share": Parameter("attention_memory_share", "mixer|cache", "share", (
         ("mixer|cache", 0.5), ("family", 0.2), ("engine", 0.4))),
-    "attention_compute_share": Parameter("attention_compute_share", "mixer", "share", (("", 0.1),)),
+    "attention_compute_share": Parameter("attention_compute_share", "engine|mixer", "share", (
+        ("", 0.1), ("engine", 1.0))),
     "attention_fixed_us": Parameter("attention_fixed_us", "mixer", "log", (
         ("mixer", 0.4), ("engine", 0.4), ("family", 0.2))),
     "recurrent_fixed_us": Parameter("recurrent_fixed_us", "", "log", (("", 0.25), ("engine", 0.3))),
@@ -67,7 +68,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         ("engine|expert_dtype", 0.2))),
     "expert_memory_share": Parameter("memory_share", "family", "share", (
         ("", 0.1), ("family", 0.25), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
-    "expert_compute_share": Parameter("expert_compute_share", "expert_dtype", "share", (
+    "expert_compute_share": Parameter("expert_compute_share", "family|expert_dtype", "share", (
         ("family|expert_dtype", 0.3),
         ("", 0.25), ("family", 0.25), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
     "expert_exponent": Parameter("expert_exponent", "", "fixed"),
@@ -78,8 +79,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         ("", 0.15), ("engine", 0.8), ("family", 0.25))),
     "link_beta_factor": Parameter("link_beta_factor", "", "log", (
         ("", 0.15), ("engine", 0.3), ("family", 0.2))),
-    "host_us": Parameter("host_us", "", "log", (("", 0.2), ("engine", 1.0))),
-    "host_per_sequence_us": Parameter("host_per_sequence_us", "", "log", (
+    "host_us": Parameter("host_us", "engine", "log", (("", 0.2), ("engine", 1.0))),
+    "host_per_sequence_us": Parameter("host_per_sequence_us", "engine", "log", (
         ("", 0.2), ("engine", 1.0))),
     "prefill_share": Parameter("prefill_share", "prompt", "share", (
         ("", 0.1), ("family", 0.2), ("engine", 0.3), ("prompt", 0.7))),

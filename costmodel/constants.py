@@ -16,6 +16,8 @@ from costmodel.check import FloatArray
 SHARP = np.asarray(np.inf)
 LATENT = frozenset(("mla", "dsa", "csa"))
 """Mixers whose cache is one latent for all heads."""
+SPARSE = frozenset(("dsa", "csa"))
+"""Those of them that pick positions with an indexer before they attend."""
 RECURRENT = frozenset(("linear", "mamba", "conv"))
 """Mixers that keep a state."""
 

@@ -54,6 +54,8 @@ class Run:
     note: str
     apart: str
     """Why the row is reported apart: a flag of its own, or a known slow implementation; "" else."""
+    pace_s: float | None = None
+    """Time between tokens that an open-loop run states beside its rate. [s]"""
 
     @property
     def decode_only(self) -> bool:
@@ -324,6 +326,7 @@ def _readings(run: Run, row: dict[str, str], *, comma: bool) -> Iterator[Reading
     elif alone:
         found = {"batch1_decode": 1 / alone}
     elif total:
+        run = replace(run, pace_s=tpot)
         found = {"max_load": run.gpus / total}
     for kind, seconds in found.items():
         if seconds is not None:

@@ -5,7 +5,7 @@ functions side by side (`rows.py`). A row that can't be predicted says why. What
 per kind: docs/validation.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,8 @@ LAYER_SPLIT = ("llama.cpp", "exllamav2", "transformers")
 ASSUMED_INPUT, ASSUMED_OUTPUT = 32.0, 64.0
 DATASET_INPUT = (("llama-2-70b", 294.0), ("llama-3.1-8b", 778.0), ("405b", 9428.0), ("mixtral", 330.0))
 """Mean prompts of MLPerf's data sets by model: OpenOrca, CNN-DailyMail, its long set, its mix."""
+HALVINGS = 8
+"""Of the logarithm of a batch, in search of the one that keeps a pace."""
 CHAT_INPUT = 250.0
 """Mean prompt of ML.ENERGY's chats."""
 
@@ -294,21 +296,43 @@ def _wall(found: Table) -> FloatArray:
     return np.maximum(found.room_bytes / np.maximum(each, 1.0), 1.0)
 
 
+def _served(found: Table) -> FloatArray:
+    """Mean batch of each row that states one of a server, as far as it fits; NaN for the others."""
+    batch = np.asarray([np.nan if b is None else b for b in (r.run.mean_batch for r in found.readings)])
+    return np.asarray(np.minimum(batch, _wall(found))) if np.isfinite(batch).any() else batch
+
+
 def _fixed_step(found: Table, constants: Constants, value: Any) -> FloatArray:
     """Return a step at a fixed batch; of a server at a mean batch, some steps carry a prompt."""
     step_s = _step(found, constants, found.batch)
-    served = np.asarray([r.run.mean_batch is not None for r in found.readings])
+    return _where_served(found, constants, step_s)
+
+
+def _where_served(found: Table, constants: Constants, said: FloatArray) -> FloatArray:
+    """Replace what is said of rows that state a server's mean batch by the gap at that batch."""
+    batch = _served(found)
+    served = np.isfinite(batch)
     if not served.any():
-        return step_s
-    chunk = np.minimum(found.input_tokens, 8192.0)
+        return said
+    return np.where(served, _gap(found, constants, np.where(served, batch, 1.0)), said)
+
+
+def _gap(found: Table, constants: Constants, batch: FloatArray) -> FloatArray:
+    """Return the median time between a server's tokens at its mean batch.
+
+    Prompts arrive at random, so that of the steps a share 1 − exp(−rate) carries some, and these
+    share one read of the weights. A median sees them only where most steps carry one.
+    """
+    step_s = _step(found, constants, batch)
+    rate = batch / found.output_tokens
+    carrying = -np.expm1(-rate)
     mixed_s = chunk_time(
-        plan=found.plan, machine=found.machine, constants=constants, new=chunk,
-        decoding=found.batch, context_tokens=found.input_tokens + found.output_tokens / 2,
+        plan=found.plan, machine=found.machine, constants=constants,
+        new=np.minimum(found.input_tokens, 8192.0), prompts=rate / carrying,
+        decoding=batch, context_tokens=found.input_tokens + found.output_tokens / 2,
     ).total  # fmt: skip
-    rate = found.batch / found.output_tokens
-    # A median gap sees a prompt only where most steps carry one.
-    seen = 1 - np.exp(-1.5 * rate)
-    return np.where(served, step_s + seen * rate * np.maximum(mixed_s - step_s, 0.0), step_s)
+    seen = -np.expm1(-1.5 * rate)
+    return np.asarray(step_s + seen * carrying * np.maximum(mixed_s - step_s, 0.0))
 
 
 def _fixed_whole(found: Table, constants: Constants, value: Any) -> FloatArray:
@@ -352,7 +376,8 @@ def _closed(found: Table, constants: Constants) -> tuple[Times, FloatArray]:
 def _closed_tpot(found: Table, constants: Constants, value: Any) -> FloatArray:
     times, _ = _closed(found, constants)
     wave = np.asarray(["one wave" in r.run.note for r in found.readings])
-    return np.where(wave, _step(found, constants, found.concurrency), times.tpot_s)
+    said = np.where(wave, _step(found, constants, found.concurrency), times.tpot_s)
+    return _where_served(found, constants, said)
 
 
 def _closed_ttft(found: Table, constants: Constants, value: Any) -> FloatArray:
@@ -363,18 +388,41 @@ def _closed_ttft(found: Table, constants: Constants, value: Any) -> FloatArray:
 
 
 def _max_load(found: Table, constants: Constants, value: Any) -> FloatArray:
-    """GPU-seconds per output token with every slot taken and prompts batched."""
+    """GPU-seconds per output token with every slot taken and prompts batched.
+
+    A row that states how fast its tokens came was held to a limit on it: as many slots as keep it.
+    """
     ranks = 1 / found.plan.parallel.sequence_share
     batch = np.minimum(_wall(found), constants.max_sequences * ranks)
-    step_s = _step(found, constants, batch)
     per_pass = np.maximum(constants.chunk_tokens / found.input_tokens, 1.0)
     prompt_s = prefill_time(
         plan=found.plan, machine=found.machine, constants=constants, new=found.input_tokens,
         chunk=constants.chunk_tokens, prompts=per_pass,
     ) / per_pass  # fmt: skip
     stall = 1.0 if value is None else value["offered_stall_share"]
-    each = (step_s + batch / found.output_tokens * prompt_s * stall) / batch
-    return np.asarray(each * found.plan.parallel.gpus)
+
+    def tpot(b: FloatArray) -> FloatArray:
+        return np.asarray(_step(found, constants, b) + b / found.output_tokens * prompt_s * stall)
+
+    pace_s = np.asarray([r.run.pace_s or np.inf for r in found.readings])
+    if np.isfinite(pace_s).any():
+        batch = _within_pace(tpot, pace_s, batch)
+    return np.asarray(tpot(batch) / batch * found.plan.parallel.gpus)
+
+
+def _within_pace(
+    tpot: Callable[[FloatArray], FloatArray], pace_s: FloatArray, most: FloatArray
+) -> FloatArray:
+    """Return the largest batch, of 1 to `most`, whose time between tokens is at most `pace_s`."""
+    low, high = np.zeros(most.shape), np.log(most)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        keeps = tpot(np.exp(middle)) <= pace_s
+        low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
+    slow, fast = tpot(np.exp(high)), tpot(np.exp(low))
+    # Between the last two on a straight line, so that the batch moves smoothly with constants.
+    along = np.clip((pace_s - fast) / np.maximum(slow - fast, 1e-15), 0.0, 1.0)
+    return np.where(tpot(most) <= pace_s, most, np.exp(low + along * (high - low)))
 
 
 _BY_KIND: tuple[tuple[tuple[str, ...], Any], ...] = (

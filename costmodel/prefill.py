@@ -125,7 +125,7 @@ def chunk_time(
         compute_s = flops * short / (machine.flops_per_s["attention"] * group.compute_share)
         busy, _ = overlap(np.asarray(memory_s), np.asarray(compute_s), group.exponent)
         attention_s = attention_s + n * share * busy
-        fixed_s = fixed_s + np.where(n * s > 0, a.layers * group.fixed_s, 0.0)
+        fixed_s = fixed_s + np.where(n * s > 0, a.layers * a.kernels * group.fixed_s, 0.0)
         if b.any():
             own = constants.attention_of(a.kind)
             read = a.read_bytes(context) + a.layers * a.write_bytes
@@ -135,7 +135,7 @@ def chunk_time(
                 own.exponent,
             )
             attention_s = attention_s + b * share * decode_s
-            fixed_s = fixed_s + np.where(b > 0, a.layers * own.fixed_s, 0.0)
+            fixed_s = fixed_s + np.where(b > 0, a.layers * a.kernels * own.fixed_s, 0.0)
     fixed_s = fixed_s + np.where(n * s > 0, constants.prefill_pass_s, 0.0)
     fixed_s = fixed_s + plan.elementwise_kernels * constants.elementwise_s + (
         tokens * plan.elementwise_bytes_per_token * constants.elementwise_share

@@ -156,7 +156,7 @@ def _one_attention(rows: Sequence[Attention | None], family: str) -> Attention:
     no_read, no_flop = (0.0, np.inf, 1.0), (0.0, 0.0, np.inf, 1.0)
     numbers: dict[str, Any] = {
         name: _column([getattr(a, name) if a else 0.0 for a in rows])
-        for name in ("layers", "write_bytes", "fixed_bytes", "fixed_flops", "expand_flops")
+        for name in ("layers", "write_bytes", "fixed_bytes", "fixed_flops", "expand_flops", "kernels")
     }
     read_parts: Any = tuple(
         tuple(part("reads", j, i, no_read) for i in range(3)) for j in range(reads)

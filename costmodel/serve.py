@@ -209,19 +209,24 @@ def request_times(
     added_s = constants.stall_share * alone_s
     if np.any(constants.mixes_prompts) and not single:
         chunk = work.new
+        together: float | FloatArray = 1.0
         if np.any(constants.chunk_tokens):
             room = np.maximum(constants.chunk_tokens - b, 1.0)
             chunk = np.where(np.asarray(constants.chunk_tokens) > 0, np.minimum(work.new, room), work.new)
+            # Where steps carry several prompts on average, these share one read of the weights.
+            rate = b / more
+            together = np.clip(rate / np.maximum(-np.expm1(-rate), 1e-12), 1.0, np.maximum(room / chunk, 1.0))
         mixed_s = chunk_time(
             plan=plan, machine=machine, constants=constants,
             new=chunk,
             cached=work.cached + np.maximum(work.new - chunk, 0.0) / 2,
+            prompts=together,
             decoding=b,
             context_tokens=work.resident,
-            finishing=chunk / np.maximum(work.new, 1e-9),
+            finishing=together * chunk / np.maximum(work.new, 1e-9),
         ).total  # fmt: skip
         parts = work.new / np.maximum(chunk, 1e-9)
-        beside_s = np.minimum(parts * np.maximum(mixed_s - step_s, 0.0), alone_s)
+        beside_s = np.minimum(parts * np.maximum(mixed_s - step_s, 0.0) / together, alone_s)
         added_s = np.where(constants.mixes_prompts, constants.stall_share * beside_s, added_s)
     if single:
         tpot_s = np.full(shape, np.nan)

@@ -304,7 +304,7 @@ def attention_rows(
         memory_s = moved / (machine.bandwidth_bytes_per_s * group.memory_share)
         flops = new_tokens * a.decode_flops(context_tokens)
         compute_s = flops / (machine.flops_per_s["attention"] * group.compute_share)
-        rows.append(_timed(memory_s, compute_s, group, a.layers))
+        rows.append(_timed(memory_s, compute_s, group, a.layers * a.kernels))
     return rows
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costmodel.check import FloatArray
+from costmodel.constants import SPARSE
 from costmodel.errors import InputError
 from costmodel.model import CacheTerm, Experts, FlopTerm, Layer, Matrix, Model, Storage
 
@@ -22,6 +23,11 @@ Split = Literal["tensor", "attention-dp", "pipeline"]
 SPLITS: tuple[Split, ...] = ("tensor", "attention-dp", "pipeline")
 ACTIVATION_BYTES = 2
 """Activations travel in 16 bits, whatever the weights are stored in."""
+INDEXER_KERNELS = 3.0
+"""Of sparse attention: the indexer's scores, its top-k, and attention over what it picked."""
+INDEXER_ELEMENTWISE = 6
+"""Beside them: norm, rotary embedding and Hadamard transform of its queries and keys, their
+quantisation, the write of its key."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,8 @@ class Attention:
     fixed_flops: float
     expand_flops: float
     """To expand one cached latent in a prefill chunk, one layer."""
+    kernels: float = 1.0
+    """Attention kernels of one layer: one that picks positions first scores them and sorts."""
 
     def read_bytes(self, context_tokens: FloatArray) -> FloatArray:
         """Cache read per sequence and step over all layers, states read and written. [bytes]"""
@@ -588,6 +596,7 @@ def _attention(
         fixed_bytes=2 * state,
         fixed_flops=_fixed_flops(mixer.flops) / ways,
         expand_flops=mixer.expand_flops_per_cached_token / ways,
+        kernels=INDEXER_KERNELS if mixer.kind in SPARSE else 1.0,
     )
     return work, kept, n * state
 
@@ -604,7 +613,7 @@ def _elementwise(layer: Layer, model: Model, parallel: Parallel) -> tuple[float,
         moved += ACTIVATION_BYTES * (
             4 * model.d_model + 2 * inner / parallel.attention_ways
         ) * parallel.sequence_share
-        kernels += 2
+        kernels += 2 + (INDEXER_ELEMENTWISE if layer.mixer.kind in SPARSE else 0)
     if layer.feed_forward:
         wide = max(
             part.d_expert * part.top_k if isinstance(part, Experts) else part.d_ff

@@ -51,7 +51,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         ("", 0.1), ("family", 0.2), ("engine", 0.6), ("family|engine", 0.2))),
     "memory_share": Parameter("memory_share", "family", "share", (
         ("", 0.1), ("family", 0.2), ("dtype", 0.3), ("engine", 0.4), ("engine|dtype", 0.2),
-        ("family|engine", 0.35), ("gpu", 0.25))),
+        ("family|engine", 0.7), ("gpu", 0.25))),
     "compute_share": Parameter("compute_share", _DTYPE, "share", (
         ("", 0.1), ("family", 0.25), (_DTYPE, 0.4), ("engine", 0.3))),
     "exponent": Parameter("exponent", "dtype", "above-one", (("dtype", 0.2),)),
@@ -73,9 +73,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         ("", 0.25), ("family", 0.25), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
     "expert_exponent": Parameter("expert_exponent", "", "fixed"),
     "sampling_bytes": Parameter("sampling_bytes", "", "log", (("", 0.7),)),
-    "elementwise_us": Parameter("elementwise_us", "", "log", (
+    "elementwise_us": Parameter("elementwise_us", "engine", "log", (
         ("", 0.15), ("engine", 0.4), ("family", 0.2))),
-    "link_alpha_factor": Parameter("link_alpha_factor", "", "log", (
+    "link_alpha_factor": Parameter("link_alpha_factor", "engine", "log", (
         ("", 0.15), ("engine", 0.8), ("family", 0.25))),
     "link_beta_factor": Parameter("link_beta_factor", "", "log", (
         ("", 0.15), ("engine", 0.3), ("family", 0.2))),

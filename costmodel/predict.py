@@ -28,7 +28,7 @@ FIRST_WAVE = 1.0
 """Closed-loop benchmarks start all their requests at once."""
 LENGTH_RATIO = 0.9
 """Mean of lengths drawn evenly from 0.8 to 1 times the nominal ones."""
-LAYER_SPLIT = ("llama.cpp", "exllamav2", "transformers")
+LAYER_SPLIT = ("llama.cpp", "llama.cpp-2024", "exllamav2", "transformers")
 """Engines that run a model's layers on one GPU after another: the memory of all, the time of one."""
 ASSUMED_INPUT, ASSUMED_OUTPUT = 32.0, 64.0
 DATASET_INPUT = (("llama-2-70b", 294.0), ("llama-3.1-8b", 778.0), ("405b", 9428.0), ("mixtral", 330.0))

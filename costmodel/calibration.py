@@ -87,7 +87,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "prefill_half_tokens": Parameter("prefill_half_tokens", "", "fixed"),
     "prefill_pass_us": Parameter("prefill_pass_us", "", "log", (("", 0.4), ("engine", 1.0))),
     "first_token_us": Parameter("first_token_us", "", "log", (("", 0.4), ("engine", 1.0))),
-    "first_token_steps": Parameter("first_token_steps", "", "log", (("", 0.25), ("engine", 1.5))),
+    "first_token_steps": Parameter("first_token_steps", "", "log", (("", 0.25), ("engine", 0.7))),
     "queue_factor": Parameter("queue_factor", "", "log", (("", 0.7), ("engine", 0.5))),
     "burst_factor": Parameter("burst_factor", "", "log", (("", 1.0), ("engine", 0.7))),
     "stall_share": Parameter("stall_share", "", "log", (("", 0.1), ("engine", 0.15))),

@@ -116,7 +116,7 @@ def widths(weights: str | None, kv: str, model: Model, engine: str = "") -> Bits
         layer.mixer is not None and layer.mixer.kind in LATENT for layer in model.layers
     ) and dtypes.bits_per_weight(stored["attention"]) < 8:
         stored["attention"] = "bf16"
-    if engine == GGUF_ENGINE and layout.name == "mxfp4":
+    if engine.startswith(GGUF_ENGINE) and layout.name == "mxfp4":
         stored |= dict.fromkeys(("attention", "mlp", "head", "embedding"), "q8_0")
     return bits(
         weight={storage: dtypes.bits_per_weight(name) for storage, name in stored.items()},

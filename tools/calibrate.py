@@ -43,7 +43,7 @@ MEASURED = {
     "engine": ("vllm", "sglang", "tensorrt-llm"),
 }
 """Classes whose kernels the bases were measured on: their offsets are held closer to zero."""
-HELD, HALF_HELD = 0.25, 0.5
+HELD, HALF_HELD, UNKNOWN = 0.25, 0.5, 2.0
 KERNELS = ("linear_", "memory_share", "compute_share", "exponent", "attention_", "expert_", "link_")
 """Parameters of kernels."""
 STEP = 0.02
@@ -162,6 +162,8 @@ def held(parameter: str, fields: str, key: str) -> float:
     # (and a family's) were for few shapes.
     if not known:
         return HELD
+    if not any(known) and "family" in named:
+        return UNKNOWN
     if not all(known):
         return 1.0
     return HALF_HELD if "dtype" in fields else HELD

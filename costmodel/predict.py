@@ -17,6 +17,7 @@ from costmodel.check import FloatArray
 from costmodel.classes import Klass
 from costmodel.constants import Constants, Group, Links
 from costmodel.errors import InputError
+from costmodel.launches import launch_of
 from costmodel.measured import Reading, Run
 from costmodel.model import Model
 from costmodel.prefill import chunk_time, prefill_time
@@ -68,6 +69,8 @@ class Setup:
     output_tokens: float
     copies_gpus: int
     """GPUs of one copy."""
+    polls: float = 0.0
+    """Steps between two looks for new requests; 0 where each step looks."""
 
 
 def setup_of(run: Run) -> Setup:
@@ -81,7 +84,8 @@ def setup_of(run: Run) -> Setup:
     model = case.find_model(run.model)
     accelerator = catalog.accelerator(run.hardware)
     engine_class = classes.engine_or_other(run.engine, version=run.engine_version, day=run.date)
-    widths = _widths(run, model, engine_class)
+    flags = launch_of(run, accelerator, engine_class)
+    widths = _widths(run, model, engine_class, flags.kv)
     split = engine_class in LAYER_SPLIT
     room = 0.97 * accelerator.capacity_bytes
     ways = 1 if split and not (run.tp or 1) > 1 else run.tp or _smallest(run, model, widths, room)
@@ -119,13 +123,14 @@ def setup_of(run: Run) -> Setup:
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         copies_gpus=ways,
+        polls=flags.polls,
     )
 
 
-def _widths(run: Run, model: Model, engine_class: str) -> Any:
-    """Storage widths of a run; engines' usual cache where the row doesn't say."""
+def _widths(run: Run, model: Model, engine_class: str, launched: str | None) -> Any:
+    """Storage widths of a run; the launch script's or the engine's usual cache where the row doesn't say."""
     weights = run.weights
-    kv = run.kv
+    kv = run.kv or launched
     if kv is None:
         narrow = weights is not None and dtypes.dtype(weights).unit in {"fp8", "fp4"}
         kv = "fp8" if narrow and engine_class.startswith("tensorrt-llm") else "bf16"
@@ -227,8 +232,9 @@ def constants_from(found: Table, value: dict[str, FloatArray]) -> Constants:
     ways = found.plan.parallel.ways
     table_ = catalog.calibration()["link"]["all-to-all"]
     exchange = (table_["alpha_us"] + table_["alpha_us_per_rank"] * ways) * MICRO
+    polled = np.asarray([s.polls for s in found.setups]) * value["polled_share"]
     return calibration.build(
-        value=value,
+        value=value | {"first_token_steps": value["first_token_steps"] + polled},
         all_reduce=calibration.links(
             algorithms=[s.algorithms for s in found.setups],
             alpha_factor=value["link_alpha_factor"],

@@ -139,7 +139,7 @@ PROMPT = ("closed_ttft", "batch_ttft", "closed_tpot", "fixed_throughput", "batch
 
 def kinds_of(parameter: str) -> tuple[str, ...]:
     """Return the kinds that a parameter can move, to leave out derivatives that are zero."""
-    if parameter in {"first_token_us", "first_token_steps", "queue_factor", "burst_factor"}:
+    if parameter in {"first_token_us", "first_token_steps", "polled_share", "queue_factor", "burst_factor"}:
         return FIRST
     if parameter == "offered_stall_share":
         return ("max_load",)

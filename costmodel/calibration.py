@@ -72,7 +72,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         ("family|expert_dtype", 0.3),
         ("", 0.25), ("family", 0.25), ("expert_dtype", 0.4), ("engine|expert_dtype", 0.3))),
     "expert_exponent": Parameter("expert_exponent", "", "fixed"),
-    "sampling_bytes": Parameter("sampling_bytes", "", "log", (("", 0.7),)),
+    "sampling_bytes": Parameter("sampling_bytes", "", "log", (("", 0.7), ("engine", 1.0))),
     "elementwise_us": Parameter("elementwise_us", "engine", "log", (
         ("", 0.15), ("engine", 0.4), ("family", 0.2))),
     "link_alpha_factor": Parameter("link_alpha_factor", "engine", "log", (

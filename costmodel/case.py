@@ -24,6 +24,8 @@ from costmodel.step import Machine
 from costmodel.work import Bits, Parallel, Plan, bits, check_split, plan
 
 GGUF_ENGINE = "llama.cpp"
+GGUF_PURE = ("q4_0", "q4_1", "q5_0", "q5_1")
+"""Formats whose files keep the head in Q6_K (llama-quantize)."""
 NODE_GPUS = 8
 """GPUs of a node: always legal, over PCIe where no link joins them."""
 
@@ -118,6 +120,8 @@ def widths(weights: str | None, kv: str, model: Model, engine: str = "") -> Bits
         stored["attention"] = "bf16"
     if engine.startswith(GGUF_ENGINE) and layout.name == "mxfp4":
         stored |= dict.fromkeys(("attention", "mlp", "head", "embedding"), "q8_0")
+    if engine.startswith(GGUF_ENGINE) and layout.name in GGUF_PURE:
+        stored["head"] = "q6_k"
     return bits(
         weight={storage: dtypes.bits_per_weight(name) for storage, name in stored.items()},
         dtype=stored,

@@ -51,7 +51,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         ("", 0.1), ("family", 0.2), ("engine", 0.6), ("family|engine", 0.2))),
     "memory_share": Parameter("memory_share", "family", "share", (
         ("", 0.1), ("family", 0.2), ("dtype", 0.3), ("engine", 0.4), ("engine|dtype", 0.4),
-        ("family|engine", 0.7), ("gpu", 0.25))),
+        ("family|engine", 0.5), ("family|kernels", 0.5), ("gpu", 0.25))),
     "compute_share": Parameter("compute_share", _DTYPE, "share", (
         ("", 0.1), ("family", 0.25), (_DTYPE, 0.4), ("engine", 0.3))),
     "exponent": Parameter("exponent", "dtype", "above-one", (("dtype", 0.2),)),

@@ -32,6 +32,8 @@ class Klass:
     """`gqa`, `mla`, `dsa` or `hybrid`: attention over prompts."""
     cache: str
     """Bits of the cache, `16` or `8`."""
+    kernels: str = "vendor"
+    """`own` where an engine's matrix products are its own work, written for cards of one user."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Engine:
     max_sequences: int
     reserves_answers: bool = False
     """Whether a request is admitted only where its whole answer fits."""
+    own_kernels: bool = False
+    """Whether its matrix products are its own work and not the vendor's libraries."""
 
 
 @cache
@@ -62,6 +66,7 @@ def engines() -> Mapping[str, Engine]:
         name: Engine(
             name=name,
             reserves_answers=row.get("reserves_answers", False),
+            own_kernels=row.get("own_kernels", False),
             **{k: row[k] for k in keys},
         )
         for name, row in _table()["engine"].items()
@@ -146,4 +151,5 @@ def klass(*, accelerator: Accelerator, engine_class: str, plan: Plan) -> Klass:
         mixer="mla" if latent else "gqa",
         prompt=prompt,
         cache="8" if plan.bits.cache <= 8.5 else "16",
+        kernels="own" if engines()[engine_class].own_kernels else "vendor",
     )

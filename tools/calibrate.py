@@ -153,6 +153,8 @@ def kinds_of(parameter: str) -> tuple[str, ...]:
 def held(parameter: str, fields: str, key: str) -> float:
     """Return the factor on a prior: small where the base is of the very class."""
     named = dict(zip(fields.split("|"), key.split("|"), strict=False))
+    if named.get("kernels") == "own":
+        return 1.0
     known = [named[f] in MEASURED[f] for f in MEASURED if f in named]
     if parameter.startswith("host_"):
         return HELD if known and all(known) else 1.0

@@ -361,7 +361,7 @@ def write(problem: Problem, theta: FloatArray, inside: FloatArray, outside: Floa
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit, leave groups out, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=6, help="Most iterations of the full fit.")
+    parser.add_argument("--rounds", type=int, default=10, help="Most iterations of the full fit.")
     parser.add_argument("--dry", action="store_true", help="Print the errors, write nothing.")
     chosen = parser.parse_args(arguments)
     kept, setups, _ = predict.resolvable(catalog.measured().readings)

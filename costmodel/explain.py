@@ -309,7 +309,8 @@ def _fixed(case: Case, batch: float, at: Points) -> Line:
     plan, constants = case.plan, case.constants
     terms = [_times(_term(g.kernels), _micro(float(constants.group(g.group).fixed_s))) for g in plan.gemms]
     terms += [
-        _times(_term(a.layers * a.kernels), _micro(float(constants.attention_of(a.kind).fixed_s))) for a in plan.attention
+        _times(_term(a.layers * a.kernels), _micro(float(constants.attention_of(a.kind).fixed_s)))
+        for a in plan.attention
     ]
     tokens = _stage_batch(case, batch) * _new_tokens(case)
     moved_s = (

@@ -215,7 +215,8 @@ def request_times(
             chunk = np.where(np.asarray(constants.chunk_tokens) > 0, np.minimum(work.new, room), work.new)
             # Where steps carry several prompts on average, these share one read of the weights.
             rate = b / more
-            together = np.clip(rate / np.maximum(-np.expm1(-rate), 1e-12), 1.0, np.maximum(room / chunk, 1.0))
+            most = np.maximum(room / np.maximum(chunk, 1.0), 1.0)
+            together = np.clip(rate / np.maximum(-np.expm1(-rate), 1e-12), 1.0, most)
         mixed_s = chunk_time(
             plan=plan, machine=machine, constants=constants,
             new=chunk,

@@ -14,7 +14,16 @@ from costmodel.errors import InputError
 from costmodel.explore import model_card
 from costmodel.mixers import GQA
 from costmodel.scenario import scenario
-from costmodel.work import Parallel, check_split, coverage, legal_ways, plan, read_params
+from costmodel.work import (
+    INDEXER_ELEMENTWISE,
+    INDEXER_KERNELS,
+    Parallel,
+    check_split,
+    coverage,
+    legal_ways,
+    plan,
+    read_params,
+)
 from tests import strategies
 
 
@@ -255,3 +264,13 @@ def test_kv_heads_may_be_copied_but_not_cut():
         check_split(model, Parallel(ways=2), block=1)
     check_split(model, Parallel(ways=3), block=1)
     check_split(model, Parallel(ways=6), block=1)
+
+
+def test_sparse_attention_launches_its_indexer():
+    """GLM-5 picks positions before it attends: scores, top-k, attention; DeepSeek-R1 only attends."""
+    glm, deepseek = plan_of("glm-5", tp=8), plan_of("deepseek-r1", tp=8)
+
+    assert {a.kernels for a in glm.attention} == {INDEXER_KERNELS}
+    assert {a.kernels for a in deepseek.attention} == {1.0}
+    assert glm.elementwise_kernels == (4 + INDEXER_ELEMENTWISE) * glm.model.n_layers
+    assert deepseek.elementwise_kernels == 4 * deepseek.model.n_layers

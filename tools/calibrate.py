@@ -43,6 +43,8 @@ MEASURED = {
     "engine": ("vllm", "sglang", "tensorrt-llm"),
 }
 """Classes whose kernels the bases were measured on: their offsets are held closer to zero."""
+WITH_EXPERTS = ("hopper", "blackwell", "ampere")
+"""Families whose tables hold experts' kernels."""
 HELD, HALF_HELD, UNKNOWN = 0.25, 0.5, 2.0
 KERNELS = ("linear_", "memory_share", "compute_share", "exponent", "attention_", "expert_", "link_")
 """Parameters of kernels."""
@@ -155,7 +157,8 @@ def held(parameter: str, fields: str, key: str) -> float:
     named = dict(zip(fields.split("|"), key.split("|"), strict=False))
     if named.get("kernels") == "own":
         return 1.0
-    known = [named[f] in MEASURED[f] for f in MEASURED if f in named]
+    measured = MEASURED | ({"family": WITH_EXPERTS} if parameter.startswith("expert_") else {})
+    known = [named[f] in measured[f] for f in measured if f in named]
     if parameter.startswith("host_"):
         return HELD if known and all(known) else 1.0
     if not parameter.startswith(KERNELS):

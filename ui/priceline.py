@@ -12,9 +12,12 @@ SLOT = "price"
 """Name of the element that follows the batch slider."""
 
 
-def line(curve: CostCurve) -> str:
-    """Return the price line of the scenario on screen; `**bold**` is its only markup."""
-    return _lines(curve, curve.now)[0]
+def line(curve: CostCurve, request: Request | None = None) -> str:
+    """Return the price line of the scenario on screen; `**bold**` is its only markup.
+
+    `request` replaces what the scenario alone says, on a page whose own controls change the serving.
+    """
+    return _lines(curve, curve.now, request)[0]
 
 
 def lines(curve: CostCurve) -> list[str]:
@@ -23,12 +26,19 @@ def lines(curve: CostCurve) -> list[str]:
 
 
 def draw(curve: CostCurve, request: Request | None = None) -> None:
-    """Put the price line on the page; it follows the batch slider where there is one.
+    """Put the price line on the page; it follows the batch slider where there is one. See `line`."""
+    st.html(plot.slot(SLOT, line(curve, request), tag="p", style="price"))
 
-    `request` replaces what the scenario alone says, on a page whose own controls change the serving.
-    """
-    words = line(curve) if request is None else _lines(curve, curve.now, request)[0]
-    st.html(plot.slot(SLOT, words, tag="p", style="price"))
+
+def known(curve: CostCurve | None) -> str:
+    """Return the price line, empty where the scenario's setup doesn't run."""
+    return line(curve) if curve is not None and curve.drawn else ""
+
+
+def draw_known(curve: CostCurve | None) -> None:
+    """Put the price line on the page where the scenario's setup runs."""
+    if curve is not None and curve.drawn:
+        draw(curve)
 
 
 def _lines(curve: CostCurve, stops: Stops, request: Request | None = None) -> list[str]:

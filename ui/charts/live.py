@@ -47,27 +47,30 @@ class Table:
         return {name: column[index] for name, column in self.columns.items()}
 
 
-def table(curve: CostCurve) -> Table:
+def table(curve: CostCurve, *, room: bool = False) -> Table:
     """Return the table of a curve; the scenario's own batch is among its stops."""
     batch = round(curve.case.scenario.batch)
-    base = _base_table(base_of(curve.case.scenario)[0], curve.axis_max, curve.cost)
+    base = _base_table(base_of(curve.case.scenario)[0], curve.axis_max, curve.cost, room)
     if batch in base.ticks:
         return base
-    own = _columns(curve, words.rows_of(curve, curve.now), [priceline.line(curve)])
+    own = _columns(curve, words.rows_of(curve, curve.now), [priceline.line(curve)], room)
     at = sum(tick < batch for tick in base.ticks)
     columns = {name: [*column[:at], *own[name], *column[at:]] for name, column in base.columns.items()}
     return Table(ticks=(*base.ticks[:at], batch, *base.ticks[at:]), columns=columns)
 
 
 @lru_cache(maxsize=32)
-def _base_table(scenario: Scenario, axis_at_least: float, cost: str) -> Table:
+def _base_table(scenario: Scenario, axis_at_least: float, cost: str, room: bool) -> Table:
     curve = base_curve(scenario, axis_at_least, cost)
     rows = words.rows_of(curve, curve.ticks)
-    return Table(ticks=tuple(row.chosen for row in rows), columns=_columns(curve, rows, priceline.lines(curve)))
+    columns = _columns(curve, rows, priceline.lines(curve), room)
+    return Table(ticks=tuple(row.chosen for row in rows), columns=columns)
 
 
-def _columns(curve: CostCurve, rows: list[words.Row], prices: Sequence[str]) -> dict[str, list[Any]]:
-    wide, narrow = geometry(curve, narrow=False), geometry(curve, narrow=True)
+def _columns(
+    curve: CostCurve, rows: list[words.Row], prices: Sequence[str], room: bool
+) -> dict[str, list[Any]]:  # fmt: skip
+    wide, narrow = geometry(curve, narrow=False, room=room), geometry(curve, narrow=True)
     ends = ranges(curve)
     gpus = curve.case.gpus
     usable = float(curve.case.budget.usable_bytes) * gpus

@@ -23,7 +23,7 @@ from costmodel.step import BoolArray, flop_time
 
 LINE_POINTS = 120
 """Batches along a line; the axis is logarithmic, so they are evenly spread to the eye."""
-TICKS_PER_DOUBLING = 16
+TICKS_PER_DOUBLING = 12
 """Stops of the figure's batch slider where whole numbers are denser than that."""
 AXIS_AT_LEAST = 1024.0
 COSTS = ("answer", "all-in")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costmodel.check import FloatArray
 from costmodel.curve import CostCurve, Edge
 from ui import plot, theme, units, words
 from ui.charts import rail
@@ -282,7 +283,12 @@ def _ground(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
 
 def x_px(batch: float, curve: CostCurve, place: Geometry) -> float:
     """Return how far from the left end of the plotted area a batch lies. [px]"""
-    return math.log(batch) / math.log(curve.axis_max) * place.width_px
+    return float(xs_px(np.asarray(batch), curve, place))
+
+
+def xs_px(batch: FloatArray, curve: CostCurve, place: Geometry) -> FloatArray:
+    """Return how far from the left end of the plotted area batches lie. [px]"""
+    return np.log(batch) / math.log(curve.axis_max) * place.width_px
 
 
 def _rail(curve: CostCurve, place: Geometry) -> tuple[list[Part], list[Part], dict[str, str]]:

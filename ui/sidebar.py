@@ -1,12 +1,14 @@
 """The scenario's controls, drawn by the shell so that every page keeps them, bound to the address."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from costmodel import workloads
 from costmodel.case import resolve
@@ -91,9 +93,17 @@ def draw_batch() -> None:
     batch is the control that changes most, so its box belongs to the part that it changes.
     """
     place: DeltaGenerator = st.session_state[_BATCH_PLACE]
-    with place:
+    with place, _as_the_shells():
         widget("b", on_change=after_batch)
     st.session_state[_BATCH_DRAWN] = True
+
+
+def _as_the_shells() -> AbstractContextManager[None]:
+    """Return a context whose widgets are the shell's: a page's own lose their values on the next page."""
+    context = get_script_run_ctx()
+    if context is None:
+        return nullcontext()
+    return context.run_with_active_hash(context.pages_manager.main_script_hash)
 
 
 def ensure_batch() -> None:

@@ -6,7 +6,7 @@ alone while answers wait. Formulas: docs/model.md, "Serving".
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,6 +72,13 @@ class Serving:
     fits: FloatArray
     concurrency: FloatArray
     """Requests in flight: decoding, waiting and in prefill."""
+
+    def part(self, index: slice) -> "Serving":
+        """Return some of the batches, where only they vary."""
+        whole = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "case"}
+        return Serving(
+            case=self.case, **{name: np.broadcast_to(v, self.batch.shape)[index] for name, v in whole.items()}
+        )
 
     @property
     def e2e_s(self) -> FloatArray:

@@ -3,7 +3,6 @@
 import numpy as np
 import streamlit as st
 
-from costmodel import serve
 from costmodel.curve import CostCurve, Stops
 from costmodel.prompt_share import Request
 from ui import plot, units
@@ -44,7 +43,7 @@ def draw_known(curve: CostCurve | None) -> None:
 def _lines(curve: CostCurve, stops: Stops, request: Request | None = None) -> list[str]:
     """Return the lines at batches; a batch past the wall shows the figures of the wall."""
     case, scenario = curve.case, curve.case.scenario
-    served = serve.at_batch(case, batch=stops.at.batch) if request is None else request.served
+    served = stops.shown.served if request is None else request.served
     decoding = stops.at.usd_per_mtok if request is None else np.asarray([request.usd_per_mtok_answer])
     low, high = served.low, served.high
     speed = np.where(np.isnan(served.tpot_s), stops.at.step_time_s, served.tpot_s)

@@ -75,10 +75,10 @@ class Serving:
 
     def part(self, index: slice) -> "Serving":
         """Return some of the batches, where only they vary."""
+        shape = self.batch.shape
         whole = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "case"}
-        return Serving(
-            case=self.case, **{name: np.broadcast_to(v, self.batch.shape)[index] for name, v in whole.items()}
-        )
+        parts = {n: (v if v.shape == shape else np.broadcast_to(v, shape))[index] for n, v in whole.items()}
+        return Serving(case=self.case, **parts)
 
     @property
     def e2e_s(self) -> FloatArray:

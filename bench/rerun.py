@@ -49,6 +49,8 @@ def _run(socket: ClientConnection, message: BackMsg, known: Widgets) -> Widgets:
         data = socket.recv(timeout=30)
         got.ParseFromString(data if isinstance(data, bytes) else data.encode())
         if got.WhichOneof("type") == "script_finished":
+            if got.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                continue
             return found
         element = got.delta.new_element
         if element.WhichOneof("type") == "number_input":

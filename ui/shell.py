@@ -37,8 +37,10 @@ with st.container(horizontal=True, vertical_alignment="center", key="page_row"):
 if not page.url_path and not frame.bare():
     doors.draw()
 share.forget()
+if page.url_path:
+    sidebar.ensure_batch()
 page.run()
-sidebar.ensure_batch()
+sidebar.ensure_batch()  # the cost curve draws it itself, but for a setup that has no curve
 with frame.corner():
     pins.button()
     share.popover()

@@ -1,6 +1,6 @@
 """The scenario's controls, drawn by the shell so that every page keeps them, bound to the address."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from functools import partial
@@ -37,6 +37,7 @@ def draw() -> None:
     element that every change sends and the browser compares.
     """
     state.forget_drawn()
+    st.session_state[_BATCH_DRAWN] = False
     with st.sidebar, st.container(gap="xsmall", key="scenario"):
         _start()
         _group("Workload")
@@ -86,7 +87,7 @@ def _is_set(key: str) -> bool:
     return key in st.query_params or state.value(key) != CONTROL[key].default
 
 
-def draw_batch() -> None:
+def draw_batch(*, on_change: Callable[[], None] | None = None) -> None:
     """Draw the box of the batch in the sidebar; the page does it, which runs without the sidebar.
 
     Streamlit runs a part of a page alone (a fragment) where only that part's widgets changed. The
@@ -94,7 +95,7 @@ def draw_batch() -> None:
     """
     place: DeltaGenerator = st.session_state[_BATCH_PLACE]
     with place, _as_the_shells():
-        widget("b", on_change=after_batch)
+        widget("b", on_change=on_change or after_batch)
     st.session_state[_BATCH_DRAWN] = True
 
 
@@ -107,10 +108,19 @@ def _as_the_shells() -> AbstractContextManager[None]:
 
 
 def ensure_batch() -> None:
-    """Draw the box of the batch unless this run's page did; the shell calls it after the page."""
-    if not st.session_state.pop(_BATCH_DRAWN, False):
-        draw_batch()
-        st.session_state.pop(_BATCH_DRAWN)
+    """Draw the box of the batch unless it is drawn: before a page that doesn't do it, after one that may.
+
+    In a fragment, too: else the browser would take the box of the next page for another one, and its
+    value out of the address.
+    """
+    if not st.session_state[_BATCH_DRAWN]:
+        _draw_batch_alone()
+
+
+@st.fragment
+def _draw_batch_alone() -> None:
+    """Draw the box of the batch on a page that runs whole whenever it changes."""
+    draw_batch(on_change=st.rerun)
 
 
 def take_batch(batch: int) -> None:

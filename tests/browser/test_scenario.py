@@ -78,7 +78,7 @@ def test_every_other_page_keeps_the_scenario_and_its_address(visit, site):
         page.wait_for_selector("h1")
 
         assert query(page)["m"] == "llama-3.1-8b"
-        assert page.locator(".st-key-b input").input_value() == "32"
+        assert query(page)["b"] == page.locator(".st-key-b input").input_value() == "32"
     page.reload()
     page.locator(".st-key-b input").wait_for()
     assert page.locator(".st-key-in input").input_value() == "3000"
@@ -109,6 +109,30 @@ def test_every_control_writes_the_address_and_the_copied_link_gives_the_same_fig
     assert query(page) == NUMBERS | CHOICES | {"pr": "2.5"}
     assert {key: value[0] for key, value in parse_qs(urlsplit(link).query).items()}.items() >= query(page).items()
     assert figures(fresh) == figures(page)
+
+
+def test_the_batch_goes_with_the_reader_from_page_to_page_and_back(visit, site):
+    page = visit(f"{site.url}/levers?b=100&g=8")
+    settled(page)
+    assert "batch 100 of" in page.locator(".price").inner_text()
+    number(page, "b", 120)
+    page.wait_for_function("document.querySelector('.price').innerText.includes('batch 120 of')")
+    for title in ("Cost curve", "Compare"):
+        before = query(page)["b"]
+        page.get_by_test_id("stTopNavSection").filter(has_text="Explore").click()
+        page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
+        page.wait_for_function(f"document.querySelector('.price')?.innerText.includes('batch {before} of')")
+        settled(page)
+        assert query(page)["b"] == before
+        if title == "Cost curve":
+            page.locator(".plot-slider input").focus()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_function(f"new URL(location).searchParams.get('b') !== '{before}'")
+            settled(page)
+    page.reload()
+    settled(page)
+
+    assert f"batch {before} of" in page.locator(".price").inner_text()
 
 
 MORE_NUMBERS = {"ctx": "3000", "sh": "40", "hit": "50", "busy": "60", "q": "5", "sd": "2", "sa": "80"}

@@ -192,13 +192,16 @@ class CostCurve:
 
 
 def slider_ticks(most: float) -> FloatArray:
-    """Return the stops of the batch slider: every whole number while few, then even ratios.
+    """Return the stops of the batch slider: every whole number while few, then even ratios from 1 on.
+
+    Powers of two are among them, whatever the axis ends at.
 
     >>> slider_ticks(8).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
-    count = int(math.log2(max(most, 2.0)) * TICKS_PER_DOUBLING) + 1
-    return np.unique(np.round(np.geomspace(1.0, max(most, 2.0), count)))
+    end = max(most, 2.0)
+    steps = np.arange(int(math.log2(end) * TICKS_PER_DOUBLING) + 1)
+    return np.union1d(np.round(2.0 ** (steps / TICKS_PER_DOUBLING)), [end])
 
 
 @lru_cache(maxsize=32)

@@ -36,12 +36,13 @@ def draw_too_large(curve: CostCurve) -> None:
     share.offer(question=QUESTION, answer=answer, curve=curve, name="cost-curve", command="point")
 
 
-@st.fragment
+@st.fragment(key=sidebar.PAGE)
 def draw_curve() -> None:
     """Draw all that a new batch changes: it runs alone then, without the shell and the sidebar.
 
     It computes the curve anew, since only here the batch is known: its box is drawn first.
     """
+    sidebar.runs_alone()
     sidebar.draw_batch()
     curve = compute()
     if curve is None or not curve.drawn:

@@ -159,7 +159,7 @@ def test_price_basis_shows_its_price_and_its_rows(at):
 
 
 def test_a_typed_price_goes_with_its_accelerator(at):
-    at.number_input(key="pr").set_value(2.0).run()
+    at.number_input(key="pr").set_value(2.0).run().run()  # only the page runs first; the tree shows what ran
     assert scenario_on(at).price_usd_per_gpu_hour == 2.0
     at.selectbox(key="hw").select("h200-sxm").run()
 

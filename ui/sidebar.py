@@ -23,6 +23,10 @@ YOUR_OWN = "your own"
 _WROTE = "_start_wrote"
 MORE_OPEN = "more"
 """Session key of the popover that holds them."""
+PAGE, _ALONE = "page", "_page_alone"
+"""Key of the part of a page that runs alone, and session key that tells whether there is one."""
+OF_PAGE = frozenset(("in", "out", "sp", "ft", "kv", "pr", *SELDOM))
+"""Controls that nothing but themselves and the page's own part shows."""
 _BATCH_PLACE, _BATCH_DRAWN = "_batch_place", "_batch_drawn"
 NAME_PX, HELP_PX, GAP_PX = 7.0, 22, 8
 """Room for a name beside its box: of one letter, of the sign that explains it, of the gap."""
@@ -37,7 +41,7 @@ def draw() -> None:
     element that every change sends and the browser compares.
     """
     state.forget_drawn()
-    st.session_state[_BATCH_DRAWN] = False
+    st.session_state[_BATCH_DRAWN] = st.session_state[_ALONE] = False
     with st.sidebar, st.container(gap="xsmall", key="scenario"):
         _start()
         _group("Workload")
@@ -135,11 +139,27 @@ def take_line(changes: Mapping[str, Any]) -> None:
     st.rerun()
 
 
+def runs_alone() -> None:
+    """Say that the part of the page that is keyed `PAGE` can run alone; that part does it."""
+    st.session_state[_ALONE] = True
+
+
 def after_batch() -> None:
     """Run everything where more than the page shows the batch, in a callback."""
-    started = st.session_state.get(START, YOUR_OWN) != YOUR_OWN
-    if started or frame.bare() or st.session_state.get("share_popover") or address.speaks():
+    if _shown_elsewhere():
         st.rerun()
+
+
+def after_control() -> None:
+    """Run the page's part alone where nothing else shows the control, in a callback."""
+    if st.session_state.get(_ALONE) and not _shown_elsewhere():
+        st.rerun(PAGE)
+
+
+def _shown_elsewhere() -> bool:
+    """Return whether the scenario is shown outside the page's own part, but for the summary on phones."""
+    started = st.session_state.get(START, YOUR_OWN) != YOUR_OWN
+    return started or frame.bare() or bool(st.session_state.get("share_popover")) or address.speaks()
 
 
 def draw_page_row(page: str) -> None:
@@ -188,14 +208,14 @@ def boxed(key: str, *, width: int) -> None:
     widget(key, persist_state="session", width=width + round(name) + GAP_PX)
 
 
-def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:
+def widget(key: str, *, on_change: Any = None, **changes: Any) -> Value:
     """Draw the widget of a control and return its value."""
     control = CONTROL[key]
     if key in UNDRAWN:
         state.note_drawn(key)
     common: dict[str, Any] = {
         "label": control.label, "key": key, "help": words.HELP.get(key), "bind": "query-params",
-        "on_change": on_change, **changes,
+        "on_change": on_change or (after_control if key in OF_PAGE else "rerun"), **changes,
     }  # fmt: skip
     if control.options:
         at = control.options.index(str(control.default))

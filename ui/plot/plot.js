@@ -219,7 +219,10 @@ class View {
     const traces = {}, marks = {}, indices = [];
     for (const [part, path, index, values] of this.moved(this.figure.data, layout)) {
       if (path !== "trace") {
-        Object.assign(part, Object.fromEntries(values));
+        const next = Object.fromEntries(values);
+        const unseen = part.opacity === 0 && (next.opacity ?? 0) === 0;
+        if (unseen || values.every(([key, value]) => part[key] === value)) continue; // nothing to draw
+        Object.assign(part, next);
         marks[`${path}[${index}].opacity`] = part.opacity ?? 1;
       } else {
         indices.push(index);

@@ -4,6 +4,8 @@ A change is timed inside the page, from the key press to the frame after every n
 shows it: the script has ended, the figure was drawn with the server's answer, the batch box holds it.
 """
 
+import math
+import time
 from collections.abc import Iterator
 
 from playwright.sync_api import Browser, Page
@@ -41,6 +43,26 @@ WATCH = """
   }, true);
 }
 """.replace("IDLE", IDLE)
+DRAG = """
+() => {
+  window.moved = [];
+  window.lags = [];
+  const box = document.querySelector('.plot-box'), slider = document.querySelector('.plot-slider input');
+  let waiting, before = box.dataset.batch;
+  slider.addEventListener('input', () => { waiting ??= performance.now(); }, true);
+  const look = (now) => {
+    if (box.dataset.batch !== before) {
+      before = box.dataset.batch;
+      window.moved.push(now);
+      if (waiting !== undefined) window.lags.push(performance.now() - waiting);
+      waiting = undefined;
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+"""
+DRAG_S = 3.0
 
 
 @bench
@@ -93,7 +115,27 @@ def _changes(browser: Browser, url: str) -> Iterator[Row]:
         box.fill(str(1100 + 10 * index))
         taken.append(_press(page, "Enter", index))
     yield from _percentiles("control", taken)
+    yield from _drag(page)
     page.close()
+
+
+def _drag(page: Page) -> Iterator[Row]:
+    """Draw the slider's thumb to and fro with the mouse; a drawn update is a frame with a new batch."""
+    track = page.locator(".plot-slider input").bounding_box()
+    if track is None:
+        raise RuntimeError("the batch slider must be seen, but it has no box")
+    page.evaluate(DRAG)
+    y, middle, reach = track["y"] + track["height"] / 2, track["x"] + track["width"] / 2, track["width"] / 3
+    page.mouse.move(middle, y)
+    page.mouse.down()
+    started = time.perf_counter()
+    while (passed := time.perf_counter() - started) < DRAG_S:
+        page.mouse.move(middle + reach * math.sin(2 * passed), y)
+        page.wait_for_timeout(8)
+    page.mouse.up()
+    moved, lags = page.evaluate("[window.moved, window.lags]")
+    yield Row("drag_updates_per_s", "1/s", [1000 * (len(moved) - 1) / (moved[-1] - moved[0])])
+    yield Row("drag_lag_p50_ms", "ms", lags)
 
 
 def _press(page: Page, key: str, index: int) -> dict[str, float]:

@@ -18,12 +18,12 @@ from costmodel.cost import usd_per_mtok
 from costmodel.explore import Knee, Points, beyond_limit, ideal, knee_of, points
 from costmodel.prefill import attention_work
 from costmodel.scenario import MOST_BATCH, Scenario
-from costmodel.serve import at_batch, workload
+from costmodel.serve import Serving, at_batch, workload
 from costmodel.step import BoolArray, flop_time
 
 LINE_POINTS = 120
 """Batches along a line; the axis is logarithmic, so they are evenly spread to the eye."""
-TICKS_PER_DOUBLING = 16
+TICKS_PER_DOUBLING = 12
 """Stops of the figure's batch slider where whole numbers are denser than that."""
 AXIS_AT_LEAST = 1024.0
 COSTS = ("answer", "all-in")
@@ -60,6 +60,8 @@ class Shown:
     """Share of that cost that is the prompt's; 0 for the answer alone."""
     tpot_s: FloatArray
     """Between two tokens of one user, prompts of others included."""
+    served: Serving
+    """All that serving at these batches takes and costs."""
 
 
 @dataclass(frozen=True)
@@ -190,15 +192,19 @@ class CostCurve:
 
 
 def slider_ticks(most: float) -> FloatArray:
-    """Return the stops of the batch slider: every whole number while few, then even ratios.
+    """Return the stops of the batch slider: every whole number while few, then even ratios from 1 on.
+
+    Powers of two are among them, whatever the axis ends at.
 
     >>> slider_ticks(8).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
-    count = int(math.log2(max(most, 2.0)) * TICKS_PER_DOUBLING) + 1
-    return np.unique(np.round(np.geomspace(1.0, max(most, 2.0), count)))
+    end = max(most, 2.0)
+    steps = np.arange(int(math.log2(end) * TICKS_PER_DOUBLING) + 1)
+    return np.union1d(np.round(2.0 ** (steps / TICKS_PER_DOUBLING)), [end])
 
 
+@lru_cache(maxsize=32)
 def cost_curve(scenario: Scenario, *, cost: str = "answer", axis_at_least: float = AXIS_AT_LEAST) -> CostCurve:
     """Return the cost curve of a scenario.
 
@@ -304,9 +310,12 @@ def _show_all(case: Case, several: tuple[Points, ...], cost: str) -> list[Shown]
     else:
         with np.errstate(invalid="ignore"):
             usd, share = served.usd_per_mtok, served.usd_per_mtok_prompt / served.usd_per_mtok
-    ends = np.cumsum([at.batch.size for at in several])[:-1]
-    parts = (np.split(np.broadcast_to(part, tpot_s.shape), ends) for part in (usd, share, tpot_s))
-    return [Shown(*part) for part in zip(*parts, strict=True)]
+    ends = np.cumsum([0, *(at.batch.size for at in several)])
+    usd, share, tpot_s = (np.broadcast_to(part, served.batch.shape) for part in (usd, share, tpot_s))
+    return [
+        Shown(usd[at], share[at], tpot_s[at], served.part(at))
+        for at in (slice(int(low), int(high)) for low, high in pairwise(ends))
+    ]
 
 
 def _with_prompt(case: Case, answer_usd: FloatArray, cost: str) -> FloatArray:

@@ -6,7 +6,7 @@ alone while answers wait. Formulas: docs/model.md, "Serving".
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,6 +72,13 @@ class Serving:
     fits: FloatArray
     concurrency: FloatArray
     """Requests in flight: decoding, waiting and in prefill."""
+
+    def part(self, index: slice) -> "Serving":
+        """Return some of the batches, where only they vary."""
+        shape = self.batch.shape
+        whole = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "case"}
+        parts = {n: (v if v.shape == shape else np.broadcast_to(v, shape))[index] for n, v in whole.items()}
+        return Serving(case=self.case, **parts)
 
     @property
     def e2e_s(self) -> FloatArray:

@@ -5,9 +5,9 @@ import streamlit as st
 from ui import blocks, compare_view, frame, plot, priceline, state, states, words_compare
 
 curve = states.curve()
-blocks.style()
+QUESTION = "What differs?"
 with frame.head():
-    st.title("What differs?")
+    st.title(QUESTION)
 
 found = None if curve is None else compare_view.compute()
 if curve is not None and found is not None:
@@ -15,4 +15,4 @@ if curve is not None and found is not None:
         st.html(plot.slot("answer", words_compare.answer(found), tag="p", style="answer"))
         priceline.draw(curve)
         blocks.notes([*state.notes(), *curve.case.notes])
-    compare_view.draw(found, curve)
+    compare_view.draw(found, curve, question=QUESTION)

@@ -2,30 +2,31 @@
 
 import streamlit as st
 
-from ui import blocks, frame, frontier_blocks, frontier_row, plot, share, state
+from ui import blocks, frame, frontier_blocks, frontier_row, plot, priceline, share, state
 from ui import frontier_view as views
 from ui import words_frontier as words
 from ui.charts import frontier
 
 scenario, asked = frontier_row.scenario(), frontier_row.asked()
 shown = frontier_blocks.guarded(lambda: views.view(scenario, asked))
-blocks.style()
-frontier_blocks.style()
+QUESTION = "What does responsiveness cost?"
 with frame.head():
-    st.title("What does responsiveness cost?")
+    st.title(QUESTION)
 
 if shown is not None:
     said = words.answer(shown)
     with frame.head():
         st.html(plot.slot("answer", said, tag="p", style="answer"))
-        frontier_blocks.price_line(shown.scenario)
+        own = frontier_blocks.own_curve(shown.scenario)
+        priceline.draw_known(own)
         blocks.notes([*state.notes(), *frontier_row.notes()])
     plot.draw(
-        frontier.figure(shown), key="frontier", stamp=views.stamp(shown),
+        frontier.figure(shown, room=frame.presenting()), key="frontier", stamp=views.stamp(shown),
         on_pick=lambda index: frontier_blocks.go_to(shown, index),
     )  # fmt: skip
     share.offer(
-        table=lambda: frontier_blocks.csv(shown), name="speed-vs-cost",
+        question=QUESTION, answer=said, price=priceline.known(own), curve=own,
+        columns=lambda: frontier_blocks.columns(shown, coloured_only=False), name="speed-vs-cost",
         command=frontier_blocks.command(scenario, asked),
     )  # fmt: skip
     if not frame.bare():

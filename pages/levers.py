@@ -5,9 +5,9 @@ import streamlit as st
 from ui import blocks, frame, levers_view, plot, priceline, state, states
 
 curve = states.curve()
-blocks.style()
+QUESTION = "Move the floor, or approach it?"
 with frame.head():
-    st.title("Move the floor, or approach it?")
+    st.title(QUESTION)
 
 if curve is not None and not curve.drawn:
     with frame.head():
@@ -20,4 +20,4 @@ elif curve is not None:
             st.html(plot.slot("answer", view.answer, tag="p", style="answer"))
             priceline.draw(curve)
             blocks.notes([*view.notes, *state.notes(), *curve.case.notes])
-        levers_view.draw(view, curve)
+        levers_view.draw(view, curve, question=QUESTION)

@@ -5,9 +5,9 @@ import streamlit as st
 from ui import blocks, frame, paid_view, plot, priceline, state, states, words_paid
 
 curve = states.curve()
-blocks.style()
+QUESTION = "How far above the floor is what you run?"
 with frame.head():
-    st.title("How far above the floor is what you run?")
+    st.title(QUESTION)
 
 bill = None if curve is None else paid_view.compute()
 if curve is not None and bill is not None:
@@ -15,4 +15,4 @@ if curve is not None and bill is not None:
         st.html(plot.slot("answer", words_paid.answer(bill), tag="p", style="answer"))
         priceline.draw(curve)
         blocks.notes([*state.notes(), *curve.case.notes])
-    paid_view.draw(bill, curve)
+    paid_view.draw(bill, curve, question=QUESTION)

@@ -279,3 +279,29 @@ def test_floor_of_the_whole_cost_lies_above_that_of_the_answer():
     assert (whole.shown.usd_per_mtok > answer.shown.usd_per_mtok).all()
     assert (whole.ideal_usd_per_mtok >= whole.floor_usd_per_mtok * (1 - 1e-9)).all()
     assert math.isclose(whole.now.shown.prompt_share[0], 0.25, abs_tol=0.15)
+
+
+# For a room -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changes", ODD.values(), ids=ODD)
+def test_for_a_room_the_figure_is_lower_and_its_marks_stay_inside(changes):
+    curve = curve_of(changes)
+    room, _ = chart.figure(curve, "words", room=True)
+    place, found = chart.geometry(curve, narrow=False, room=True), live.table(curve, room=True)
+    top = (place.money or place.time)[1] - (place.money or place.time)[0]
+
+    assert room.height_px * plot.ROOM_SCALE == pytest.approx(chart.HEIGHT_PX, abs=1)
+    assert room.height_narrow_px == chart.HEIGHT_NARROW_PX
+    assert len(room.layout["yaxis"]["tickvals"]) <= 7 if curve.priced else True
+    assert all(-top * place.height_px < ay < top * place.height_px for ay in found.columns.get("label_ay", ()))
+
+
+def test_the_other_lines_of_a_family_carry_their_value():
+    curve = cost_curve(DEFAULT)
+    found = family(curve.case.scenario, "tp")
+    drawn = vary.figure(curve, found).data
+
+    assert {t["name"]: t.get("meta") for t in drawn if not t["name"].endswith("time")} == {
+        "1 GPU": 1, "2 GPUs": 2, "4 GPUs": None, "8 GPUs": 8,
+    }  # fmt: skip

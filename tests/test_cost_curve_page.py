@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from costmodel.curve import cost_curve
+from ui import state
+
 SHELL = Path(__file__).parents[1] / "ui" / "shell.py"
 
 
@@ -46,18 +49,24 @@ def test_answer_price_metrics_and_figure_show_one_cost():
     assert f"to {usd} at 64" in alt(at)
 
 
-def test_go_there_sets_the_batch():
-    at = opened()
-    button(at, "go_wall").click().run()
+def goals(at):
+    """The batches that the buttons of the edges' table lead to."""
+    return [int(part.split('"')[0]) for part in html(at).split('data-go-batch="')[1:]]
 
-    assert at.session_state["b"] == 343
-    assert "Batch 343 gives" in html(at)
+
+def test_go_there_leads_to_the_edges_that_exist():
+    curve = cost_curve(state.default())
+
+    assert goals(opened()) == [edge.step for edge in curve.edges if edge.step and edge.step <= curve.wall]
+    assert goals(opened())[-1] == curve.wall == 343
+    assert "Batch 343 gives" in html(opened(b="343"))
 
 
 def test_an_edge_past_the_wall_has_no_button():
     at = opened(m="gpt-oss-120b", g="1", w="as-published")
+    wall = goals(at)[-1]
 
-    assert {b.key for b in at.button} & {"go_crossover", "go_flat"} == set()
+    assert all(batch <= wall for batch in goals(at))
     assert "doesn’t fit" in html(at)
 
 

@@ -78,3 +78,19 @@ def test_ticks_rise_from_one_to_the_largest_and_hold_what_they_must(largest):
 
 def test_slot_escapes_everything_but_bold():
     assert plot.slot("a", "**<i>**") == '<span class="" data-live="a"><b>&lt;i&gt;</b></span>'
+
+
+def test_a_clicked_line_is_passed_on_after_its_batch_and_only_if_the_figure_has_it(monkeypatch):
+    heard = []
+    held = {"cost": {"batch": {"batch": 4, "line": 8, "held": ["a"]}}}
+    monkeypatch.setattr(plot.st, "session_state", held)
+    for lines in ([8], [2]):
+        plot._chosen("cost", heard.append, lambda value: heard.append(("line", value)), live(), lines)
+
+    assert heard == [4, ("line", 8), 4]
+
+
+def test_the_browser_is_told_how_much_larger_to_draw():
+    box = json.loads(plot.payload(figure(), name="cost", scale=plot.ROOM_SCALE).split(b"\n")[0])
+
+    assert box["scale"] == 1.4

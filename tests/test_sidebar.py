@@ -10,7 +10,7 @@ from costmodel import catalog
 from costmodel.errors import InputError
 from costmodel.workloads import BY_NAME
 from ui import own, sidebar, state
-from ui.controls import AS_BUILT, CONTROL, CONTROLS, OWN_HARDWARE, OWN_MODEL
+from ui.controls import AS_BUILT, CONTROL, CONTROLS, OWN_HARDWARE, OWN_MODEL, SELDOM
 
 SHELL = str(Path(__file__).parents[1] / "ui" / "shell.py")
 CONFIG = {
@@ -22,9 +22,29 @@ CONFIG = {
 
 @pytest.fixture
 def at():
-    run = AppTest.from_file(SHELL, default_timeout=30).run()
+    run = AppTest.from_file(SHELL, default_timeout=30)
+    run.session_state[sidebar.MORE_OPEN] = True
+    run.run()
     assert [error.value for error in run.exception] == []
     return run
+
+
+def drawn_in(run):
+    return {w.key: w for kind in ("number_input", "selectbox", "text_input") for w in run.get(kind) if w.key}
+
+
+def test_controls_behind_more_are_drawn_while_it_is_open_or_they_are_set():
+    run = AppTest.from_file(SHELL, default_timeout=30)
+    run.query_params["busy"] = "60"
+    run.query_params["eng"] = "vllm"
+    run.run()
+
+    assert drawn_in(run).keys() & set(SELDOM) == {"busy", "eng"}
+    assert scenario_on(run).busy == 0.6
+    run.session_state[sidebar.MORE_OPEN] = True
+    run.run()
+    assert drawn_in(run).keys() >= set(SELDOM)
+    assert run.number_input(key="busy").value == 60
 
 
 def scenario_on(at):
@@ -44,7 +64,7 @@ def test_first_view_is_the_agreed_one(at):
 
 
 def test_every_control_is_drawn_bound_and_explained(at):
-    drawn = {w.key: w for kind in ("number_input", "selectbox", "text_input") for w in at.get(kind) if w.key}
+    drawn = drawn_in(at)
 
     for control in (*CONTROLS, CONTROL["vary"]):
         if control.key == "hwx":
@@ -139,7 +159,7 @@ def test_price_basis_shows_its_price_and_its_rows(at):
 
 
 def test_a_typed_price_goes_with_its_accelerator(at):
-    at.number_input(key="pr").set_value(2.0).run()
+    at.number_input(key="pr").set_value(2.0).run().run()  # only the page runs first; the tree shows what ran
     assert scenario_on(at).price_usd_per_gpu_hour == 2.0
     at.selectbox(key="hw").select("h200-sxm").run()
 

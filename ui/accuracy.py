@@ -14,7 +14,7 @@ from costmodel.nearest import Nearest
 from costmodel.peers import PEER
 from costmodel.validate import Report
 from ui import accuracy_tables as tables
-from ui import folds, plot, units
+from ui import facts, folds, plot, units
 from ui import words_accuracy as words
 from ui.blocks import notes
 from ui.charts import accuracy as chart
@@ -22,29 +22,6 @@ from ui.charts import accuracy as chart
 MOST_SOURCES = 120
 PICKED = "_accuracy_row"
 """Session key of the row that was clicked."""
-CSS = """
-.rows td.t,.rows th.t{text-align:left;white-space:normal;overflow-wrap:anywhere}
-.rows td.t{min-width:7rem}
-.whole .rows{max-height:none}
-.rows tr.all td{font-weight:650}
-.rows .old{color:var(--limit);font-weight:600}
-.rows .meter{display:inline-block;vertical-align:middle;width:5rem;height:.6rem;background:var(--ground);
-margin-right:.5rem;border-radius:2px;overflow:hidden}
-.rows .meter i{display:block;height:100%;background:var(--weights)}
-@media (max-width:560px){
-.rows .meter,.cards thead{display:none}
-.cards tr{display:block;border-top:1px solid var(--grid);padding:.4rem .6rem}
-.cards .rows td,.cards .rows td.t{display:inline-block;border:0;padding:0 .9rem 0 0;min-width:0;text-align:left;
-white-space:normal}
-.cards .rows td:first-child{display:block;font-weight:600}
-.cards .rows td[data-name]::before{content:attr(data-name) " ";color:var(--muted)}
-}
-"""
-
-
-def style() -> None:
-    """Give the page its looks; call it once."""
-    st.html(f"<style>{folds.CSS}{CSS}</style>")
 
 
 def report() -> Report:
@@ -184,7 +161,7 @@ def _source_row(row: sources.SourceRow) -> list[str]:
     read = row.read_on.isoformat() if row.read_on else row.note[:30] if row.kind == "measured runs" else "–"
     flag = ' <span class="old">old</span>' if row.old else ""
     short = row.source.removeprefix("https://")
-    what = folds.fact_name(row.what) if row.kind == "accelerator" else row.what
+    what = facts.fact_name(row.what) if row.kind == "accelerator" else row.what
     return [
         html.escape(row.name), html.escape(what), html.escape(_value(row)), f"{html.escape(read)}{flag}",
         tables.link(row.source, short[:60] + ("…" if len(short) > 60 else "")),
@@ -197,7 +174,7 @@ def _value(row: sources.SourceRow) -> str:
     if row.unit.startswith("USD"):
         return f"{units.usd(row.value)}{row.unit.removeprefix('USD')}"
     if row.kind == "accelerator":
-        return folds.fact_value(row.what, row.value)
+        return facts.fact_value(row.what, row.value)
     return units.count(row.value)
 
 

@@ -24,6 +24,7 @@ DEFAULTS_VERSION = 1
 """Raised when a default of the pages changes; complete links carry it."""
 _FINDINGS = "_address_findings"
 _OLD_LINK = "_old_link"
+_TOLD, _SPEAKS = "_address_told", "_address_speaks"
 _SHOWN = 60
 
 
@@ -171,8 +172,9 @@ def data_date() -> str:
 def notice() -> None:
     """Say what was wrong with the address, and that an old link shows old prices."""
     findings: tuple[Finding, ...] = st.session_state.get(_FINDINGS, ())
-    told = st.session_state.setdefault("_address_told", tuple(state.values().items()))
-    if findings and told == tuple(state.values().items()):  # until the reader changes something
+    told = st.session_state.setdefault(_TOLD, tuple(state.values().items()))
+    st.session_state[_SPEAKS] = bool(findings) and told == tuple(state.values().items())
+    if speaks():  # until the reader changes something
         st.info("  \n".join(finding.sentence for finding in findings))
         near = [(finding.key, name) for finding in findings for name in finding.near]
         if near:
@@ -183,6 +185,11 @@ def notice() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="old_link"):
             st.info(f"Made with data of {made}; shown with those prices.")
             st.button("Use today's", key="use_today", on_click=use_today)
+
+
+def speaks() -> bool:
+    """Return whether a sentence about the address stands on the page."""
+    return bool(st.session_state.get(_SPEAKS))
 
 
 def use_today() -> None:

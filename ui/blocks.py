@@ -7,50 +7,11 @@ import streamlit as st
 
 from costmodel import vary
 from costmodel.curve import CostCurve, Edge, cost_curve
-from ui import plot, state, units, words
+from ui import plot, units, words
 from ui.charts.cost_curve import ROLES
 from ui.charts.rail import CIRCLED
 from ui.controls import CONTROL
 
-CSS = """
-.metrics{display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem}
-.stHtml .metrics,.stHtml .keys{padding:0;margin:.3rem 0 0}
-.metrics>div{border:1px solid var(--grid);border-radius:6px;padding:.55rem .8rem;min-width:0}
-.metrics dt{font-size:.875rem;color:var(--muted);margin:0;font-weight:400}
-.metrics dd{font-size:1.5rem;font-weight:600;color:var(--ink);margin:.1rem 0 0;line-height:1.25}
-.metrics dd+dd{font-size:.875rem;font-weight:400;color:var(--muted)}
-.notes{font-size:.875rem;color:var(--muted);margin:.1rem 0 0;line-height:1.5}
-.bar{display:flex;height:26px;border-radius:4px;overflow:hidden;position:relative}
-.bar i{display:block;height:100%;box-shadow:inset -1px 0 var(--paper)}
-.keys{display:flex;flex-wrap:wrap;gap:.15rem 1rem;list-style:none;font-size:.875rem}
-.keys li{margin:0;color:var(--ink)}
-.keys li::before{content:"";display:inline-block;width:.75em;height:.75em;margin-right:.4em;border-radius:2px;
-background:var(--key)}
-.share{display:none}
-.limitline{position:absolute;top:-3px;bottom:-3px;width:0;border-left:2px dashed var(--limit)}
-.edge{display:grid;grid-template-columns:9.5rem 4rem 5rem 5.5rem 1fr;gap:.15rem .9rem;font-size:.875rem;
-align-items:baseline;color:var(--ink)}
-.edge b{font-weight:600}
-.edge .means{color:var(--ink)}
-.edge code{display:block;color:var(--muted);font-size:.8125rem;background:none;padding:0;white-space:normal}
-.edge.head{color:var(--muted);font-weight:600}
-.edge .num{text-align:right}
-.keys.edgelist{display:none}
-.edgelist li::before{display:none}
-/* Room for the figure and its slider before its script has come, so that nothing under it moves. */
-@media (min-width:1000px){.st-key-cost_curve{min-height:640px}}
-@media (max-width:600px){.st-key-cost_curve{min-height:506px}}
-@media (max-width:900px){
-.metrics{grid-template-columns:1fr 1fr}
-.share{display:block}
-.keys.edgelist{display:flex;gap:.15rem .9rem}
-.edge{grid-template-columns:1fr 1fr;border-top:1px solid var(--grid);padding-top:.4rem}
-.edge.head{display:none}
-.edge .means{grid-column:1/-1}
-.edge .num{text-align:left}
-.edge .num::before{content:attr(data-name) " ";color:var(--muted)}
-}
-"""
 HEADS = ("Edge", "Batch", "Cost there", "Speed there", "What it means")
 LABELS = {
     "usd": "{}, per million tokens",
@@ -58,11 +19,6 @@ LABELS = {
     "marginal": "One more sequence costs",
     "used": "Memory used",
 }
-
-
-def style() -> None:
-    """Give the page the looks of these blocks; call it once."""
-    st.html(f"<style>{CSS}</style>")
 
 
 def shown(curve: CostCurve | None, cost: str, key: str) -> CostCurve | None:
@@ -95,24 +51,26 @@ def _edge_list(curve: CostCurve) -> str:
     return f'<ul class="edgelist keys">{items}</ul>'
 
 
-def metrics(curve: CostCurve, now: dict[str, str]) -> None:
-    """Draw the four figures of the operating point; they follow the batch slider."""
+def under_figure(curve: CostCurve, now: dict[str, str], said: Sequence[str], *, rules: bool) -> None:
+    """Draw what stands under the figure as one element: its note, the four figures, the table of edges.
+
+    On a narrow screen the note comes after what the figure had no room for; `rules` tells whether the
+    figure has the edges on it.
+    """
+    note = f'<p class="notes">{html.escape(" ".join(said))}</p>' if said else ""
+    head = _share_bar(curve, now) + (_edge_list(curve) if rules else "") + note
+    st.html(head + metrics(curve, now) + edges_table(curve))
+
+
+def metrics(curve: CostCurve, now: dict[str, str]) -> str:
+    """Return the four figures of the operating point; they follow the batch slider."""
     below = {"usd": "band", "speed": "tpot", "marginal": "marginal_ms", "used": "used_of"}
     cells = "".join(
         f"<div><dt>{label.format(curve.cost.capitalize())}</dt>{plot.slot(key, now[key], tag='dd')}"
         f"{plot.slot(below[key], now[below[key]], tag='dd')}</div>"
         for key, label in LABELS.items()
     )
-    st.html(f'<dl class="metrics">{cells}</dl>')
-
-
-def under_figure(curve: CostCurve, now: dict[str, str], said: Sequence[str], *, rules: bool) -> None:
-    """Draw the note under the figure, before it on a narrow screen what the figure had no room for.
-
-    `rules` tells whether the figure has the edges on it.
-    """
-    note = f'<p class="notes">{html.escape(" ".join(said))}</p>' if said else ""
-    st.html(_share_bar(curve, now) + (_edge_list(curve) if rules else "") + note)
+    return f'<dl class="metrics">{cells}</dl>'
 
 
 def _share_bar(curve: CostCurve, now: dict[str, str]) -> str:
@@ -207,37 +165,32 @@ def memory_bar(curve: CostCurve, now: dict[str, str]) -> None:
 # Edges ------------------------------------------------------------------------------------------
 
 
-def edges_table(curve: CostCurve) -> None:
-    """Draw the definitions table: each edge with its figures, its meaning, and a button to go there."""
-    with st.container(gap="xsmall", key="edges"):
-        head = "".join(f"<span>{name}</span>" for name in HEADS)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-            st.html(f'<div class="edge head">{head}</div>')
-            st.space(80)
-        for edge in curve.edges:
-            with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-                st.html(_edge_row(curve, edge))
-                if edge.step is None or (curve.wall and edge.step > curve.wall):
-                    st.space(80)
-                else:
-                    st.button(
-                        "Go there", key=f"go_{edge.key}", on_click=state.set_batch, args=(edge.step,), width=80,
-                        help=None, type="tertiary",
-                    )  # fmt: skip
+def edges_table(curve: CostCurve) -> str:
+    """Return the definitions table: each edge with its figures, its meaning, and a button to go there.
+
+    The figure's own script hears the buttons, so the figure moves before the server is asked.
+    """
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
+    rows = "".join(_edge_row(curve, edge) for edge in curve.edges)
+    return f'<table class="edges"><thead><tr>{head}<td></td></tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _edge_row(curve: CostCurve, edge: Edge) -> str:
-    means = f'<span class="means">{html.escape(edge.meaning)} <code>{html.escape(edge.formula)}</code></span>'
-    name = f"<b>{html.escape(edge.name)}</b>"
-    if edge.batch is None:
-        none = f"{html.escape(words.sentence(edge.absent))} <code>{html.escape(edge.formula)}</code>"
-        blank = '<span class="num" data-name="batch">–</span><span></span><span></span>'
-        return f'<div class="edge">{name}{blank}<span class="means">{none}</span></div>'
+    formula = f"<code>{html.escape(edge.formula)}</code>"
+    name = f'<th scope="row">{html.escape(edge.name)}</th>'
+    if edge.batch is None or edge.step is None:
+        none = html.escape(words.sentence(edge.absent))
+        blank = '<td class="num" data-name="batch">–</td><td class="num"></td><td class="num"></td>'
+        return f'<tr>{name}{blank}<td class="means">{none} {formula}</td><td></td></tr>'
     beyond = curve.wall and edge.batch > curve.wall
     cost = units.usd(edge.usd_per_mtok) if curve.priced else units.MISSING
     figures = (
-        f'<span class="num" data-name="batch">{edge.batch:,.0f}</span>'
-        f'<span class="num" data-name="cost">{"doesn’t fit" if beyond else cost}</span>'
-        f'<span class="num" data-name="speed">{"" if beyond else units.speed(edge.tokens_per_s)}</span>'
+        f'<td class="num" data-name="batch">{edge.batch:,.0f}</td>'
+        f'<td class="num" data-name="cost">{"doesn’t fit" if beyond else cost}</td>'
+        f'<td class="num" data-name="speed">{"" if beyond else units.speed(edge.tokens_per_s)}</td>'
     )
-    return f'<div class="edge">{name}{figures}{means}</div>'
+    go = ""
+    if not (curve.wall and edge.step > curve.wall):
+        told = html.escape(f"Go there: batch {edge.step:,}, {edge.name}")
+        go = f'<button type="button" data-go-batch="{edge.step}" aria-label="{told}">Go there</button>'
+    return f'<tr>{name}{figures}<td class="means">{html.escape(edge.meaning)} {formula}</td><td>{go}</td></tr>'

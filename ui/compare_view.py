@@ -8,28 +8,9 @@ import streamlit as st
 from costmodel.compare import Comparison, Row, compare, one_against_many
 from costmodel.curve import CostCurve
 from costmodel.errors import InputError
-from ui import frame, page_folds, pins, plot, share, state, states, tables, units, words_compare
+from ui import frame, page_folds, pins, plot, priceline, share, state, states, tables, units, words_compare
 from ui.charts import compare as charts
 
-CSS = """
-.cmp{border-collapse:collapse;width:100%;font-size:.875rem;color:var(--ink)}
-.cmp th,.cmp td{padding:.3rem .7rem;border-bottom:1px solid var(--grid);text-align:right;vertical-align:top}
-.cmp th:first-child,.cmp td:first-child{text-align:left}
-.cmp thead th{font-weight:600;border-bottom:2px solid var(--muted)}
-.cmp .part td,.cmp .part th{color:var(--muted);font-weight:600;padding-top:.7rem;text-align:left}
-.cmp .same td{color:var(--muted)}
-.cmp .tie td{color:var(--muted)}
-.cmp .best{font-weight:650;color:var(--floor)}
-.cmpbox{overflow-x:auto}
-.cmpsame summary{font-size:.875rem;color:var(--muted);padding:.5rem .7rem;cursor:pointer}
-@media (max-width:900px){
-.cmp thead{display:none}
-.cmp tr{display:grid;grid-template-columns:1fr 1fr;border-bottom:1px solid var(--grid);padding:.25rem 0}
-.cmp td,.cmp th{border:0;padding:.1rem .3rem;text-align:left}
-.cmp td:first-child,.cmp tr.part th{grid-column:1/-1;font-weight:600}
-.cmp td[data-name]::before{content:attr(data-name) " ";color:var(--muted)}
-}
-"""
 PARTS = ("They differ in", "What follows", "Too close to call: less than the band", "The same in all")
 
 
@@ -54,9 +35,8 @@ def compute() -> Comparison | None:
         return None
 
 
-def draw(found: Comparison, curve: CostCurve) -> None:
+def draw(found: Comparison, curve: CostCurve, *, question: str) -> None:
     """Draw pins, table and curves."""
-    st.html(f"<style>{CSS}</style>")
     if not frame.bare():
         _pins()
     st.html(table(found))
@@ -65,7 +45,10 @@ def draw(found: Comparison, curve: CostCurve) -> None:
         plot.draw(figure, key="compare")
     columns = rows_table(found)
     answer = words_compare.answer(found)
-    share.offer(answer=answer, name="compare", command="serve", table=lambda: tables.to_csv(columns))
+    share.offer(
+        question=question, answer=answer, price=priceline.line(curve), curve=curve, columns=lambda: columns,
+        name="compare", command="serve",
+    )  # fmt: skip
     page_folds.draw(curve, columns, name="compare")
 
 

@@ -332,3 +332,8 @@ PAGE_ROW: tuple[Control, ...] = (
 
 CONTROL: Mapping[str, Control] = {c.key: c for c in (*CONTROLS, *PAGE_ROW)}
 BY_FIELD: Mapping[str, Control] = {c.field: c for c in CONTROLS if c.field}
+SELDOM = ("ctx", "sh", "hit", "ar", "split", "busy", "q", "eng", "prof", "sd", "sa")
+"""Keys of the controls behind the button "More", in order."""
+PINS = ("p1", "p2", "p3", "p4")
+UNDRAWN = frozenset((*SELDOM, *PINS))
+"""Keys whose widgets are drawn only where they are set, or while "More" is open."""

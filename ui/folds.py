@@ -12,40 +12,13 @@ from costmodel.explain import Line, Source, explain, python_of
 from ui import commands, plot, tables, units, words
 from ui.blocks import memory_bar, takeaway
 from ui.charts import tabs
+from ui.facts import fact_name, fact_value
 
-CSS = """
-.arith{display:grid;grid-template-columns:minmax(9rem,auto) 1fr auto;gap:.45rem 1.1rem;font-size:.875rem;
-align-items:baseline}
-.arith .q{font-weight:600}
-.arith code{background:none;padding:0;color:var(--ink);font-size:.8125rem;white-space:normal;
-overflow-wrap:anywhere}
-.arith .names{color:var(--muted);display:block}
-.arith .r{text-align:right;white-space:nowrap}
-.arith .src{color:var(--muted);font-size:.8125rem}
-.arith .last{font-weight:700;border-top:1px solid var(--grid);padding-top:.4rem}
-.rows{max-height:22rem;overflow:auto;border:1px solid var(--grid);border-radius:6px}
-.rows table{border-collapse:collapse;width:100%;font-size:.8125rem}
-.rows th{position:sticky;top:0;background:var(--ground);color:var(--ink);text-align:right;padding:.3rem .6rem;
-font-weight:600}
-.rows td{text-align:right;padding:.2rem .6rem;border-top:1px solid var(--grid);white-space:nowrap;
-font-variant-numeric:tabular-nums;color:var(--ink)}
-@media (max-width:900px){
-.arith{grid-template-columns:1fr;gap:.1rem}
-.arith .r{text-align:left;padding-bottom:.5rem}
-}
-"""
 LIMITS = Path(__file__).parents[1] / "docs" / "limits.md"
-FACT_NAMES = {
-    "capacity_bytes": "memory",
-    "bandwidth_bytes_per_s": "bandwidth",
-    "link_bytes_per_s": "link, one direction",
-    "power_w": "power",
-}
 
 
 def draw(curve: CostCurve) -> None:
     """Draw the folds of the cost curve."""
-    st.html(f"<style>{CSS}</style>")
     for title, key, body in (
         ("Show the arithmetic", "fold_arithmetic", arithmetic),
         ("Serve it", "fold_serve", serve_it),
@@ -160,22 +133,6 @@ def sources(curve: CostCurve) -> None:
     )
     st.html(_prices(curve))
     st.markdown(_limits())
-
-
-def fact_name(name: str) -> str:
-    """Return what people call an accelerator's fact."""
-    return FACT_NAMES.get(name, name.removeprefix("flops_per_s_") + " arithmetic, dense")
-
-
-def fact_value(name: str, value: float) -> str:
-    """Return an accelerator's fact in its everyday unit."""
-    if name == "capacity_bytes":
-        return units.gb(value, decimals=1)
-    if name == "power_w":
-        return f"{value:,.0f} W"
-    if name.startswith("flops"):
-        return f"{value / units.FLOPS_PER_TFLOPS:,.0f} TFLOP/s"
-    return f"{value / units.BYTES_PER_TB:,.3g} TB/s"
 
 
 def _prices(curve: CostCurve) -> str:

@@ -19,20 +19,16 @@ from ui import bridge
 _HEAD = "_head"
 PRESENT = "present"
 
-LOOKS = """
-.st-key-corner{position:fixed;top:.4rem;right:3.5rem;width:auto;z-index:999990}
-.st-key-unseen_pins,.st-key-unseen_set,.st-key-unseen_cards{display:none}
-.st-key-head h1{padding:.1rem 0 .7rem}
-@media (min-width:768px){.st-key-bridge_summary{display:none}}
-.scenario-line{font-size:.875rem;color:var(--muted);margin:.25rem 0 0}
-"""
 BARE = """
 [data-testid=stSidebar],[data-testid=stExpandSidebarButton],.st-key-page_row,.st-key-corner,
 [data-testid=stMain] [data-testid=stExpander],[data-testid=stPopoverBody],.bridge-summary{display:none!important}
 """
 LARGE = """
 html{font-size:20px}
-[data-testid=stHeader]{display:none}
+[data-testid=stHeader],[data-testid=stLayoutWrapper]:has(>.st-key-page_row){display:none}
+[data-testid=stMainBlockContainer]{padding-top:1rem}
+[data-testid=stMainBlockContainer]>[data-testid=stVerticalBlock]{gap:.6rem}
+@media (min-width:768px){[data-testid=stMainBlockContainer]{padding-left:2.5rem;padding-right:2.5rem}}
 """
 
 
@@ -76,8 +72,8 @@ def bare() -> bool:
 
 def looks() -> None:
     """Style the frame for the desk, the room or another page."""
-    css = LOOKS + (BARE if bare() else "") + (LARGE if presenting() else "")
-    st.html(f"<style>{css}</style>")
+    if bare():
+        st.html(f"<style>{BARE}{LARGE if presenting() else ''}</style>")
 
 
 def corner() -> DeltaGenerator:

@@ -13,35 +13,10 @@ from costmodel.errors import InputError
 from costmodel.frontier import Rung, fleet
 from costmodel.picks import Pick, pick, scenario_of
 from costmodel.scenario import BY_NAME, Scenario
-from ui import folds, priceline, share, state, states, tables, units, words_frontier
+from ui import folds, share, state, states, tables, units, words_frontier
 from ui.frontier_view import DEFAULT_AXES, Asked, View, fields_of, picked
 from ui.tables import Column
 
-CSS = """
-.speeds{border-collapse:collapse;width:100%;font-size:.875rem;color:var(--ink)}
-.speeds th{text-align:right;color:var(--muted);font-weight:600;padding:.25rem .6rem;
-border-bottom:1px solid var(--grid)}
-.speeds td{text-align:right;padding:.25rem .6rem;border-bottom:1px solid var(--grid);
-font-variant-numeric:tabular-nums}
-.speeds .l{text-align:left}
-.speeds .now td{font-weight:700}
-.wide{font-size:.8125rem}
-.wide th,.wide td{padding:.2rem .4rem;white-space:nowrap}
-.wide .l{white-space:normal;min-width:9rem}
-.apilist{display:none}
-.uses{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;font-size:.875rem;color:var(--ink)}
-.uses i{color:var(--muted);font-style:normal;display:block}
-@media (max-width:900px){
-.apilist{display:block}
-.speeds thead{display:none}
-.speeds tr{display:grid;grid-template-columns:1fr 1fr;border-top:1px solid var(--grid);padding:.35rem 0}
-.speeds td{border:0;text-align:left;padding:.05rem 0}
-.speeds td::before{content:attr(data-name) " ";color:var(--muted);font-weight:400}
-.speeds td:empty{display:none}
-.speeds td:first-child{grid-column:1/-1;font-weight:600}
-.uses{grid-template-columns:1fr}
-}
-"""
 SETUP = {"hardware", "tp", "ep", "pp", "split", "weights", "kv", "arithmetic", "batch", "price_usd_per_gpu_hour"}
 """Fields that the page tries over their values instead of taking the scenario's."""
 HEADS = ("Setup", "Batch", "All-in", "First token", "USD per extra tok/s", "USD a month")
@@ -56,14 +31,13 @@ def guarded(make: Callable[[], View]) -> View | None:
         return None
 
 
-def price_line(scenario: Scenario) -> None:
-    """Draw the price line of the scenario's own setup, where it runs."""
+def own_curve(scenario: Scenario) -> CostCurve | None:
+    """Return the cost curve of the scenario's own setup, where it runs."""
     try:
         curve = cost_curve(scenario)
     except InputError:
-        return
-    if curve.drawn:
-        priceline.draw(curve)
+        return None
+    return curve if curve.drawn else None
 
 
 def go_to(shown: View, index: object) -> None:
@@ -92,11 +66,6 @@ def command(scenario: Scenario, asked: Asked) -> str:
     parts += ["--axes", ",".join(asked.axes)] if asked.axes != DEFAULT_AXES else []
     parts += ["--users", f"{asked.users:.15g}"] if asked.users else []
     return shlex.join(parts)
-
-
-def style() -> None:
-    """Give the page the looks of these blocks; call it once."""
-    st.html(f"<style>{CSS}</style>")
 
 
 def speeds(shown: View) -> None:
@@ -181,7 +150,6 @@ def take(shown: View) -> None:
 
 def draw_folds(shown: View) -> None:
     """Draw the folds; each is built when opened."""
-    st.html(f"<style>{folds.CSS}</style>")
     best = shown.answers.cheapest
     bodies: list[tuple[str, str, Callable[[], None]]] = []
     if best is not None:
@@ -272,10 +240,10 @@ def columns(shown: View, *, coloured_only: bool) -> list[Column]:
     ]
 
 
-def _joules(p: Pick) -> float:
-    return p.accelerator.power_w * p.gpus * (1 + p.prefill_copies) / p.output_tokens_per_s
-
-
 def csv(shown: View) -> str:
     """Return every line's rows as CSV."""
     return tables.to_csv(columns(shown, coloured_only=False))
+
+
+def _joules(p: Pick) -> float:
+    return p.accelerator.power_w * p.gpus * (1 + p.prefill_copies) / p.output_tokens_per_s

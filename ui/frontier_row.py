@@ -15,7 +15,7 @@ COMPARED = "_fr_compared"
 
 def draw() -> None:
     """Draw the row of Speed vs cost."""
-    from ui.sidebar import boxed  # noqa: PLC0415  (it draws this row)
+    from ui.sidebar import boxed, widget  # noqa: PLC0415  (it draws this row)
 
     boxed("bud", width=110)
     boxed("q4", width=150)
@@ -23,10 +23,8 @@ def draw() -> None:
         _accelerators()
     with st.popover("Axes, words, users", key="fr_more"):
         for key in ("fr_x", "fr_y", "fr_u", "fr_us"):
-            boxed(key, width=150)
+            widget(key, persist_state="session")
     with st.container(key="unseen_cards"):
-        from ui.sidebar import widget  # noqa: PLC0415
-
         widget("fr_hw", persist_state="session")
 
 

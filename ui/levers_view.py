@@ -17,25 +17,24 @@ from costmodel.levers import Lever, by_name, first_of_slots
 from costmodel.setups import Setup, naive
 from costmodel.shapley import Split, split
 from costmodel.verdict import Verdict, verdict
-from ui import frame, lever_settings, page_folds, plot, share, state, states, tables, units, words_levers
+from ui import (
+    frame,
+    lever_settings,
+    page_folds,
+    plot,
+    priceline,
+    share,
+    state,
+    states,
+    tables,
+    units,
+    words_levers,
+)
 from ui.charts import lever_gaps
 from ui.charts import levers as charts
 
 TAB, TODAY, SET = "le_tab", "le_td", "le_set"
 PICK = "le_pick_"
-CSS = """
-.things{display:grid;grid-template-columns:1fr auto auto;gap:.15rem 1.2rem;font-size:.875rem;max-width:60rem}
-.things b{font-weight:600}
-.things .num{text-align:right;font-variant-numeric:tabular-nums}
-.things .head{color:var(--muted)}
-.verdict{font-size:.9375rem;color:var(--ink);margin:.2rem 0 .3rem;line-height:1.5}
-@media (max-width:900px){
-.things{grid-template-columns:1fr 1fr}
-.things span:not(.num){grid-column:1/-1}
-.things .num{text-align:left;color:var(--muted)}
-}
-.unfit{font-size:.875rem;color:var(--muted);margin:.1rem 0;line-height:1.5}
-"""
 
 
 NAIVE_NOTE = "The price line is of the engine; the figure is of a naive stack."
@@ -84,14 +83,14 @@ def _compute() -> View:
     return View(found, rungs, said, words_levers.answer(found, rungs, said))
 
 
-def draw(view: View, curve: CostCurve) -> None:
+def draw(view: View, curve: CostCurve, *, question: str) -> None:
     """Draw the open tab with what belongs to it."""
-    st.html(f"<style>{CSS}</style>")
     tab = str(state.value(TAB))
     columns = {"Gap": _gap, "Combine": _combine}.get(tab, _levers)(view)
     share.offer(
-        answer=view.answer, name=f"levers-{tab.lower()}".replace(" ", "-"), command="levers",
-        table=(lambda: tables.to_csv(columns)) if columns else None,
+        question=question, answer=view.answer, price=priceline.line(curve), curve=curve,
+        name=f"levers-{tab.lower()}".replace(" ", "-"), command="levers",
+        columns=(lambda: columns) if columns else None,
     )  # fmt: skip
     page_folds.draw(curve, columns, name="levers", arithmetic=lambda: lines(view.board, view.rungs))
 

@@ -31,7 +31,6 @@ def draw(
     """
     if frame.bare():
         return
-    st.html(f"<style>{folds.CSS}</style>")
     if arithmetic is not None:
         fold = st.expander("Show the arithmetic", key=f"fold_arithmetic_{name}", on_change="rerun")
         if fold.open:

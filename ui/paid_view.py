@@ -9,7 +9,7 @@ from costmodel.errors import InputError
 from costmodel.ladder import ladder
 from costmodel.ladder_lines import Line, lines
 from costmodel.paid import Bill, from_machines, judge
-from ui import navigation, page_folds, plot, share, state, states, tables, units, words_paid
+from ui import navigation, page_folds, plot, priceline, share, state, states, tables, units, words_paid
 from ui.charts import paid as charts
 
 
@@ -35,7 +35,7 @@ def _bill() -> Bill:
     return judge(state.current(), usd=float(state.value("ys_p") or 0), per=per)
 
 
-def draw(bill: Bill, curve: CostCurve) -> None:
+def draw(bill: Bill, curve: CostCurve, *, question: str) -> None:
     """Draw the scale, what the word means, the door to Levers, and the folds."""
     figure = charts.figure(bill)
     if figure is not None:
@@ -46,8 +46,9 @@ def draw(bill: Bill, curve: CostCurve) -> None:
     st.page_link(str(levers.path), label="What should we change?", icon=":material/arrow_forward:")
     columns = table(bill)
     share.offer(
-        answer=words_paid.answer(bill), name="what-we-pay", command="levers", table=lambda: tables.to_csv(columns)
-    )
+        question=question, answer=words_paid.answer(bill), price=priceline.line(curve), curve=curve,
+        columns=lambda: columns, name="what-we-pay", command="levers",
+    )  # fmt: skip
     page_folds.draw(curve, columns, name="what-we-pay", arithmetic=lambda: _arithmetic(bill))
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import streamlit as st
 
-from costmodel import serve
 from costmodel.curve import CostCurve, Stops
 from costmodel.prompt_share import Request
 from ui import plot, units
@@ -12,9 +11,12 @@ SLOT = "price"
 """Name of the element that follows the batch slider."""
 
 
-def line(curve: CostCurve) -> str:
-    """Return the price line of the scenario on screen; `**bold**` is its only markup."""
-    return _lines(curve, curve.now)[0]
+def line(curve: CostCurve, request: Request | None = None) -> str:
+    """Return the price line of the scenario on screen; `**bold**` is its only markup.
+
+    `request` replaces what the scenario alone says, on a page whose own controls change the serving.
+    """
+    return _lines(curve, curve.now, request)[0]
 
 
 def lines(curve: CostCurve) -> list[str]:
@@ -23,18 +25,25 @@ def lines(curve: CostCurve) -> list[str]:
 
 
 def draw(curve: CostCurve, request: Request | None = None) -> None:
-    """Put the price line on the page; it follows the batch slider where there is one.
+    """Put the price line on the page; it follows the batch slider where there is one. See `line`."""
+    st.html(plot.slot(SLOT, line(curve, request), tag="p", style="price"))
 
-    `request` replaces what the scenario alone says, on a page whose own controls change the serving.
-    """
-    words = line(curve) if request is None else _lines(curve, curve.now, request)[0]
-    st.html(plot.slot(SLOT, words, tag="p", style="price"))
+
+def known(curve: CostCurve | None) -> str:
+    """Return the price line, empty where the scenario's setup doesn't run."""
+    return line(curve) if curve is not None and curve.drawn else ""
+
+
+def draw_known(curve: CostCurve | None) -> None:
+    """Put the price line on the page where the scenario's setup runs."""
+    if curve is not None and curve.drawn:
+        draw(curve)
 
 
 def _lines(curve: CostCurve, stops: Stops, request: Request | None = None) -> list[str]:
     """Return the lines at batches; a batch past the wall shows the figures of the wall."""
     case, scenario = curve.case, curve.case.scenario
-    served = serve.at_batch(case, batch=stops.at.batch) if request is None else request.served
+    served = stops.shown.served if request is None else request.served
     decoding = stops.at.usd_per_mtok if request is None else np.asarray([request.usd_per_mtok_answer])
     low, high = served.low, served.high
     speed = np.where(np.isnan(served.tpot_s), stops.at.step_time_s, served.tpot_s)

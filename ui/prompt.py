@@ -20,17 +20,6 @@ from ui.charts import prompt_tabs
 from ui.controls import AS_ENGINE
 from ui.tables import Column
 
-CSS = """
-.request{display:grid;grid-template-columns:auto 1fr;gap:.3rem .8rem;align-items:center;margin:.2rem 0 0}
-.request .what{font-size:.875rem;color:var(--muted);white-space:nowrap}
-.request .bar{height:28px;font-size:.8125rem}
-.request .bar span{display:flex;align-items:center;overflow:hidden;white-space:nowrap;padding:0 .5rem;
-min-width:2px;box-sizing:border-box;box-shadow:inset -1px 0 var(--paper)}
-.request .p{background:var(--weights);color:var(--on-weights)}
-.request .a{background:var(--fixed);color:var(--on-fixed)}
-.request .thin{padding:0}
-@media (max-width:900px){.request{grid-template-columns:1fr;gap:.1rem}}
-"""
 NAMED_FROM = 0.24
 """A part of a bar at least this wide carries its words; the keys under the bars carry all of them."""
 MOST_MAP_TOKENS = float(MOST_TOKENS) / 10
@@ -70,11 +59,6 @@ def _shown(own: Case, batch: float, chunk: int | None, separate: bool) -> Shown:
         map=prompt_share.share_map(case, input_tokens=inputs, output_tokens=outputs, **how),
         half_tokens=prompt_share.half_at(case, most_tokens=MOST_MAP_TOKENS, **how),
     )
-
-
-def style() -> None:
-    """Give the page its looks; call it once."""
-    st.html(f"<style>{CSS}{folds.CSS}</style>")
 
 
 # Bars -------------------------------------------------------------------------------------------
@@ -273,8 +257,3 @@ def _arithmetic(found: Shown) -> None:
             f'<span class="r{mark}">= {html.escape(line.result)}</span>'
         )
     st.html(f'<div class="arith">{"".join(rows)}</div>')
-
-
-def csv(found: Shown) -> str:
-    """Return the map as a file."""
-    return tables.to_csv(columns(found.map))

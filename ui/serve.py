@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import importlib
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -22,6 +23,7 @@ PRELOAD = "</app/static/plotly-cartesian.min.js>; rel=preload; as=script"
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
     """Warm up beside the first requests: the server answers while the engine is imported."""
+    sys.setswitchinterval(0.001)
     warming = asyncio.create_task(asyncio.to_thread(warm))
     yield
     await warming
@@ -38,6 +40,16 @@ def warm() -> None:
     importlib.import_module("costmodel.explore").knee(importlib.import_module("ui.state").default())
     gc.collect()
     gc.freeze()
+
+
+_frozen: set[str] = set()
+
+
+def freeze(page: str) -> None:
+    """Keep what the first run of a page imported from the collector, which Streamlit calls after every run."""
+    if page not in _frozen:
+        _frozen.add(page)
+        gc.freeze()
 
 
 class Statics:

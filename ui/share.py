@@ -1,41 +1,67 @@
-"""Share: a complete link, the answer as a sentence, pictures, the table, a command, Python."""
+"""Share: a complete link, the answer as a sentence, pictures, a report, the table, a command, Python."""
 
 import shlex
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from costmodel import catalog
+from costmodel.curve import CostCurve
 from costmodel.errors import InputError
 from costmodel.scenario import BY_NAME, Scenario
-from ui import address, bridge, frame, own, state, units
+from ui import address, bridge, frame, own, report, state, tables, units
 from ui import help as words
 from ui.controls import OWN_MODEL, PAGE_ROW
 
 _OFFER = "_offer"
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 EXAMPLE_CONFIG = "config.json"
 """File name that stands in commands for a config given in the session."""
 
 
-def offer(
-    *, answer: str = "", table: Callable[[], str] | None = None, name: str = "figure", command: str = ""
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What a page has to share."""
+
+    question: str = ""
+    answer: str = ""
+    price: str = ""
+    curve: CostCurve | None = None
+    whole: bool = False
+    columns: Callable[[], Sequence[tables.Column]] | None = None
+    table: Callable[[], str] | None = None
+    name: str = "figure"
+    command: str = ""
+
+
+def offer(**what: Any) -> None:
     """Say what a page has to share; the page calls it once a run.
 
     Parameters
     ----------
-    answer : str
-        What a picture says on top, where it isn't the page's answer; `**bold**` is its only markup.
+    question, answer, price : str
+        The page's title, its answer and its price line; `**bold**` is their only markup. Without a question
+        the page offers no report.
+    curve : CostCurve, optional
+        Of the scenario, for a report's sources and error.
+    whole : bool
+        Whether the page is the curve's own, so that a report has its arithmetic and its edges.
+    columns : callable, optional
+        Returns the plotted rows; called only when somebody asks for them, as a report or as CSV.
     table : callable, optional
-        Returns the plotted rows as CSV; called only when somebody asks for them.
+        Returns the CSV, where it holds more than `columns`.
     name : str
-        File name of pictures and table, without its ending.
+        File name of pictures, report and table, without its ending.
     command : str, optional
         The command line's command that prints this page's figures, e.g. `point`; or the whole line.
     """
-    st.session_state[_OFFER] = {"answer": answer, "table": table, "name": name, "command": command}
+    st.session_state[_OFFER] = Offer(**what)
 
 
 def forget() -> None:
@@ -53,9 +79,7 @@ def popover() -> None:
 
 def draw() -> None:
     """Draw what can be shared."""
-    given: dict[str, Any] = st.session_state.get(_OFFER) or {
-        "answer": "", "table": None, "name": "figure", "command": "",
-    }  # fmt: skip
+    given: Offer = st.session_state.get(_OFFER) or Offer()
     scenario = state.current()
     link = page_link(scenario)
     sentence = f"{scenario_line(scenario)}. {link}"  # the browser puts the answer before it
@@ -65,23 +89,52 @@ def draw() -> None:
         bridge.Action(name="png", label="PNG", does="picture", text="png"),
         bridge.Action(name="svg", label="SVG", does="picture", text="svg"),
     ]
+    if given.question:
+        written = report.to_html(report_of(given, scenario, link))
+        actions.append(bridge.Action(name="report", label="Report (HTML)", does="report", text=written))
     foot = [scenario_line(scenario), basis_line(scenario), link]
-    bridge.draw("share", actions, answer=given["answer"], foot=foot, name=given["name"])
+    bridge.draw("share", actions, answer=given.answer, foot=foot, name=given.name)
     if state.value("m") == OWN_MODEL:
         st.caption(f"The link says m={OWN_MODEL}, but can't carry your config.json. {own.STAYS}")
     st.caption("The link holds every setting and the price, so later data can't change it:")
     st.code(link, language=None)
-    if given["table"] is not None:
-        st.download_button(
-            "CSV of the figure", given["table"], f"{given['name']}.csv", "text/csv", on_click="ignore"
-        )
+    csv = given.table or (None if given.columns is None else lambda: tables.to_csv(_columns(given)))
+    if csv is not None:
+        st.download_button("CSV of the figure", csv, f"{given.name}.csv", "text/csv", on_click="ignore")
     st.caption("Command line")
-    whole = " " in given["command"]
-    line = given["command"] if whole else command_line(scenario, command=given["command"] or "point")
+    whole = " " in given.command
+    line = given.command if whole else command_line(scenario, command=given.command or "point")
     st.code(line, language="bash", wrap_lines=True)
     st.caption("Python")
     st.code(python(scenario), language="python")
     st.button("Present", key="present_on", on_click=frame.start_presenting, icon=":material/present_to_all:")
+
+
+def report_of(given: Offer, scenario: Scenario, link: str) -> report.Report:
+    """Return the report of a page, as a copied link would open it."""
+    known = price(scenario)
+    return report.Report(
+        question=given.question, answer=given.answer, price=given.price, scenario=scenario_line(scenario),
+        basis=basis_line(scenario), values=state.values() | {c.key: state.value(c.key) for c in PAGE_ROW},
+        used={
+            "pr": f"{units.usd(known)}, of the basis" if known is not None else "none known",
+            "ctx": f"{units.count(scenario.context)}: input + output / 2",
+        },
+        curve=given.curve, whole=given.whole, columns=_columns(given), address=link,
+        data_date=address.data_date(), version=_version(), made_on=date.today().isoformat(),
+    )  # fmt: skip
+
+
+def _columns(given: Offer) -> Sequence[tables.Column]:
+    if given.columns is not None:
+        return given.columns()
+    return () if given.table is None else tables.from_csv(given.table())
+
+
+@cache
+def _version() -> str:
+    """Return the program's version, as pyproject.toml has it."""
+    return str(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def foot() -> None:
@@ -124,11 +177,11 @@ def summary(scenario: Scenario) -> str:
 
     >>> from ui import state
     >>> summary(state.default())
-    'llama-3.1-70b fp8 · 4 × H100 SXM · batch 64'
+    'llama-3.1-70b fp8 · 4 × H100 SXM'
     """
     model, card = names(scenario)
     weights = scenario.weights or "as published"
-    return f"{model} {weights} · {scenario.gpus} × {card} · batch {units.count(scenario.batch)}"
+    return f"{model} {weights} · {scenario.gpus} × {card}"
 
 
 def scenario_line(scenario: Scenario) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import address, frame, navigation, pins, share, sidebar, theme
+from ui import address, doors, frame, navigation, pins, serve, share, sidebar, theme
 
 st.set_page_config(
     page_title="Inference cost",
@@ -34,9 +34,15 @@ frame.open_head()
 address.notice()
 with st.container(horizontal=True, vertical_alignment="center", key="page_row"):
     sidebar.draw_page_row(page.url_path)
+if not page.url_path and not frame.bare():
+    doors.draw()
 share.forget()
+if page.url_path:
+    sidebar.ensure_batch()
 page.run()
+sidebar.ensure_batch()  # the cost curve draws it itself, but for a setup that has no curve
 with frame.corner():
     pins.button()
     share.popover()
 share.foot()
+serve.freeze(page.url_path)

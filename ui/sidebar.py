@@ -1,100 +1,175 @@
 """The scenario's controls, drawn by the shell so that every page keeps them, bound to the address."""
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from costmodel import workloads
 from costmodel.case import resolve
 from costmodel.errors import InputError
 from costmodel.explore import knee_of
-from ui import frontier_row, own, state, units
+from ui import address, frame, frontier_row, own, state, units
 from ui import help as words
-from ui.controls import AS_BUILT, CONTROL, OWN_HARDWARE, OWN_MODEL, Control, Value
+from ui.controls import AS_BUILT, CONTROL, OWN_HARDWARE, OWN_MODEL, PINS, SELDOM, UNDRAWN, Control, Value
 
 START = "start"
 YOUR_OWN = "your own"
 _WROTE = "_start_wrote"
+MORE_OPEN = "more"
+"""Session key of the popover that holds them."""
+PAGE, _ALONE = "page", "_page_alone"
+"""Key of the part of a page that runs alone, and session key that tells whether there is one."""
+OF_PAGE = frozenset(("in", "out", "sp", "ft", "kv", "pr", *SELDOM))
+"""Controls that nothing but themselves and the page's own part shows."""
+_BATCH_PLACE, _BATCH_DRAWN = "_batch_place", "_batch_drawn"
+NAME_PX, HELP_PX, GAP_PX = 7.0, 22, 8
+"""Room for a name beside its box: of one letter, of the sign that explains it, of the gap."""
 FORGET_PRICE = partial(state.set_values, {"pr": None})
 """A typed price is one accelerator's on one day: it goes with them."""
 
 
 def draw() -> None:
-    """Draw the sidebar."""
+    """Draw the sidebar.
+
+    Its two columns are a style (styles/sidebar.css), not Streamlit's: each column would be one more
+    element that every change sends and the browser compares.
+    """
+    state.forget_drawn()
+    st.session_state[_BATCH_DRAWN] = st.session_state[_ALONE] = False
     with st.sidebar, st.container(gap="xsmall", key="scenario"):
         _start()
         _group("Workload")
-        _pair("in", "out")
+        _all("in", "out")
         _group("Limits")
-        _pair("sp", "ft")
+        _all("sp", "ft")
         _group("Setup")
         widget("m")
         if state.value("m") == OWN_MODEL:
             own.draw_model()
-        left, right = st.columns(2, gap="small", wrap=False)
-        with left:
-            widget("hw", on_change=FORGET_PRICE)
-        with right:
-            widget("g")
+        widget("hw", on_change=FORGET_PRICE)
+        widget("g")
         if state.value("hw") == OWN_HARDWARE:
             own.draw_hardware()
-        _pair("w", "kv")
-        left, right = st.columns(2, gap="small", wrap=False)
-        with left:
-            _kv_heads()
-        with right:
-            widget("b")
+        _all("w", "kv")
+        _kv_heads()
+        st.session_state[_BATCH_PLACE] = st.container(key="batch_place")
         _price()
-        with st.popover("More", width="stretch", icon=":material/tune:"):
-            _more()
-        _pins()
+        _more()
+        _all(*(key for key in PINS if _is_set(key)))
 
 
 def _group(name: str) -> None:
     st.html(f'<p class="group">{name}</p>')
 
 
-def _pair(one: str, other: str) -> None:
-    left, right = st.columns(2, gap="small", wrap=False)
-    with left:
-        widget(one)
-    with right:
-        widget(other)
+def _all(*keys: str) -> None:
+    for key in keys:
+        widget(key)
 
 
 def _more() -> None:
-    widget("ctx", placeholder="input + output / 2")
-    _pair("sh", "hit")
-    _pair("ar", "split")
-    _pair("busy", "q")
-    _pair("eng", "prof")
-    _pair("sd", "sa")
+    """Draw the controls behind "More": all while it is open, else those that aren't at their defaults.
+
+    A widget that isn't drawn is at its default and isn't in the address, so nothing is lost; every
+    widget drawn costs a change a millisecond.
+    """
+    shown = st.popover("More", width="stretch", icon=":material/tune:", key=MORE_OPEN, on_change="rerun")
+    with shown:
+        for key in SELDOM:
+            if shown.open or _is_set(key):
+                widget(key, **({"placeholder": "input + output / 2"} if key == "ctx" else {}))
+
+
+def _is_set(key: str) -> bool:
+    """Return whether a control is in the address or has another value than its default."""
+    return key in st.query_params or state.value(key) != CONTROL[key].default
+
+
+def draw_batch(*, on_change: Callable[[], None] | None = None) -> None:
+    """Draw the box of the batch in the sidebar; the page does it, which runs without the sidebar.
+
+    Streamlit runs a part of a page alone (a fragment) where only that part's widgets changed. The
+    batch is the control that changes most, so its box belongs to the part that it changes.
+    """
+    place: DeltaGenerator = st.session_state[_BATCH_PLACE]
+    with place, _as_the_shells():
+        widget("b", on_change=on_change or after_batch)
+    st.session_state[_BATCH_DRAWN] = True
+
+
+def _as_the_shells() -> AbstractContextManager[None]:
+    """Return a context whose widgets are the shell's: a page's own lose their values on the next page."""
+    context = get_script_run_ctx()
+    if context is None:
+        return nullcontext()
+    return context.run_with_active_hash(context.pages_manager.main_script_hash)
+
+
+def ensure_batch() -> None:
+    """Draw the box of the batch unless it is drawn: before a page that doesn't do it, after one that may.
+
+    In a fragment, too: else the browser would take the box of the next page for another one, and its
+    value out of the address.
+    """
+    if not st.session_state[_BATCH_DRAWN]:
+        _draw_batch_alone()
+
+
+@st.fragment
+def _draw_batch_alone() -> None:
+    """Draw the box of the batch on a page that runs whole whenever it changes."""
+    draw_batch(on_change=st.rerun)
+
+
+def take_batch(batch: int) -> None:
+    """Set the batch from the figure, in a callback."""
+    state.set_batch(batch)
+    after_batch()
+
+
+def take_line(changes: Mapping[str, Any]) -> None:
+    """Set what a line of a family stands for, in a callback; the whole sidebar follows."""
+    state.apply(changes)
+    st.rerun()
+
+
+def runs_alone() -> None:
+    """Say that the part of the page that is keyed `PAGE` can run alone; that part does it."""
+    st.session_state[_ALONE] = True
+
+
+def after_batch() -> None:
+    """Run everything where more than the page shows the batch, in a callback."""
+    if _shown_elsewhere():
+        st.rerun()
+
+
+def after_control() -> None:
+    """Run the page's part alone where nothing else shows the control, in a callback."""
+    if st.session_state.get(_ALONE) and not _shown_elsewhere():
+        st.rerun(PAGE)
+
+
+def _shown_elsewhere() -> bool:
+    """Return whether the scenario is shown outside the page's own part, but for the summary on phones."""
+    started = st.session_state.get(START, YOUR_OWN) != YOUR_OWN
+    return started or frame.bare() or bool(st.session_state.get("share_popover")) or address.speaks()
 
 
 def draw_page_row(page: str) -> None:
     """Draw the controls over the figure of one page in a single line; `page` is its address."""
     if page == "":
-        control = CONTROL["cnt"]
-        with _named(control.label):
-            st.segmented_control(
-                control.label, control.options, default=str(control.default), required=True, key="cnt",
-                bind="query-params", persist_state="session", label_visibility="collapsed",
-            )  # fmt: skip
-        with _named(CONTROL["vary"].label):
-            widget("vary", persist_state="session", width=150, label_visibility="collapsed")
+        _segmented("cnt", named=True)
+        boxed("vary", width=150)
     elif page == "prefill-decode":
-        with _named(CONTROL["pa_ch"].label):
-            widget("pa_ch", persist_state="session", width=130, label_visibility="collapsed")
-        with _named(CONTROL["pa_dis"].label):
-            control = CONTROL["pa_dis"]
-            st.segmented_control(
-                control.label, control.options, default=str(control.default), required=True, key="pa_dis",
-                bind="query-params", persist_state="session", label_visibility="collapsed",
-                help=words.HELP["pa_dis"],
-            )  # fmt: skip
+        boxed("pa_ch", width=130)
+        _segmented("pa_dis", named=True)
     elif page == "levers":
         _segmented("le_tab")
         boxed("le_td", width=128)
@@ -117,41 +192,30 @@ def draw_page_row(page: str) -> None:
                 boxed(key, width=110)
 
 
-def _pins() -> None:
-    """Draw what holds the pinned scenarios, unseen: a widget keeps its value in the address on every page."""
-    with st.container(key="unseen_pins"):
-        for key in ("p1", "p2", "p3", "p4"):
-            widget(key)
-
-
-def _segmented(key: str) -> None:
-    """Draw a list as a row of buttons, without its name."""
+def _segmented(key: str, *, named: bool = False) -> None:
+    """Draw a list as a row of buttons, with or without its name to the left."""
     control = CONTROL[key]
     st.segmented_control(
         control.label, control.options, default=str(control.default), required=True, key=key,
-        bind="query-params", persist_state="session", label_visibility="collapsed",
+        bind="query-params", persist_state="session", help=words.HELP.get(key) if named else None,
+        label_visibility="visible" if named else "collapsed",
     )  # fmt: skip
 
 
 def boxed(key: str, *, width: int) -> None:
-    """Draw a control of the page row with its name to the left."""
-    with _named(CONTROL[key].label):
-        widget(key, persist_state="session", width=width, label_visibility="collapsed")
+    """Draw a control of the page row with its name to the left; `width` is the box's. [px]"""
+    name = NAME_PX * len(CONTROL[key].label) + (HELP_PX if key in words.HELP else 0)
+    widget(key, persist_state="session", width=width + round(name) + GAP_PX)
 
 
-def _named(label: str) -> DeltaGenerator:
-    """Return a place for a control with its name to the left, which wraps as one."""
-    place = st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall")
-    place.html(f'<span class="note">{label}</span>', width="content")
-    return place
-
-
-def widget(key: str, *, on_change: Any = "rerun", **changes: Any) -> Value:
+def widget(key: str, *, on_change: Any = None, **changes: Any) -> Value:
     """Draw the widget of a control and return its value."""
     control = CONTROL[key]
+    if key in UNDRAWN:
+        state.note_drawn(key)
     common: dict[str, Any] = {
         "label": control.label, "key": key, "help": words.HELP.get(key), "bind": "query-params",
-        "on_change": on_change, **changes,
+        "on_change": on_change or (after_control if key in OF_PAGE else "rerun"), **changes,
     }  # fmt: skip
     if control.options:
         at = control.options.index(str(control.default))
@@ -226,11 +290,8 @@ def _price() -> None:
     label = f"Basis, {units.usd(known)}/h" if known else "Price basis"
     if found and found.old:
         label = f"Old: {units.usd(known)}/h"
-    left, right = st.columns(2, gap="small", wrap=False)
-    with left:
-        widget("pb", label=label, on_change=FORGET_PRICE, help=text)
-    with right:
-        widget("pr", placeholder=units.usd(known, sign=False) if known else "no price")
+    widget("pb", label=label, on_change=FORGET_PRICE, help=text)
+    widget("pr", placeholder=units.usd(known, sign=False) if known else "no price")
 
 
 def reset() -> None:

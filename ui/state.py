@@ -26,10 +26,12 @@ from ui.controls import (
     NOTHING,
     OWN_HARDWARE,
     OWN_MODEL,
+    UNDRAWN,
     VARIED,
     Value,
 )
 
+_DRAWN = "_drawn"
 OWN_CONFIG = "_own_config"
 """Session key of the config.json that was pasted or uploaded."""
 
@@ -170,8 +172,22 @@ def apply(changes: Mapping[str, Any]) -> None:
 
 def set_values(changes: Mapping[str, Value]) -> None:
     """Set controls by key, in the units of their widgets."""
+    drawn = st.session_state.get(_DRAWN, UNDRAWN)
     for key, wanted in changes.items():
         st.session_state[key] = wanted
+        if key in UNDRAWN and key not in drawn and wanted != CONTROL[key].default:
+            # Streamlit writes no address for a value that was set before its widget's first drawing.
+            st.query_params[key] = CONTROL[key].text(wanted)
+
+
+def forget_drawn() -> None:
+    """Begin a run in which none of the seldom widgets is drawn yet."""
+    st.session_state[_DRAWN] = set()
+
+
+def note_drawn(key: str) -> None:
+    """Remember that a seldom widget was drawn, so that it writes the address itself."""
+    st.session_state[_DRAWN].add(key)
 
 
 # Page row ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import html
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ class Column:
 
     title: str
     name: str
-    values: Sequence[float]
-    write: Callable[[float], str]
+    values: Sequence[Any]
+    write: Callable[[Any], str]
 
 
 def plotted(curve: CostCurve) -> list[Column]:
@@ -77,3 +78,13 @@ def to_csv(columns: Sequence[Column]) -> str:
     writer.writerow([c.name for c in columns])
     writer.writerows(zip(*(c.values for c in columns), strict=True))
     return target.getvalue()
+
+
+def from_csv(text: str) -> list[Column]:
+    r"""Return the columns of a file as it is written.
+
+    >>> [(c.title, c.values) for c in from_csv("a,b\n1,x\n")]
+    [('a', ['1']), ('b', ['x'])]
+    """
+    head, *rows = csv.reader(io.StringIO(text))
+    return [Column(name, name, [row[at] for row in rows], str) for at, name in enumerate(head)]

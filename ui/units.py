@@ -5,6 +5,7 @@ that a sentence, a figure and a table can't show one cost with different digits.
 """
 
 import math
+from functools import lru_cache
 
 MS_PER_S = 1e3
 PERCENT = 100.0
@@ -25,6 +26,7 @@ def _decimals(value: float) -> int:
     return 0
 
 
+@lru_cache(maxsize=4096)
 def usd(value: float | None, *, sign: bool = True) -> str:
     """Return money as it stands everywhere.
 
@@ -125,6 +127,7 @@ def fraction(percent: float) -> float:
     return percent / PERCENT
 
 
+@lru_cache(maxsize=4096)
 def speed(tokens_per_s: float) -> str:
     """Return a speed with its unit: two digits are enough below 10.
 
@@ -136,6 +139,7 @@ def speed(tokens_per_s: float) -> str:
     return f"{count(tokens_per_s, decimals=0 if tokens_per_s >= 9.95 else 1)} tok/s"
 
 
+@lru_cache(maxsize=4096)
 def duration(seconds: float) -> str:
     """Return a time as people say it.
 
@@ -150,6 +154,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:,.1f} s"
 
 
+@lru_cache(maxsize=4096)
 def gb(size_bytes: float, *, decimals: int | None = None) -> str:
     """Return bytes as decimal gigabytes; digits after the point only where they tell something.
 
@@ -164,6 +169,7 @@ def gb(size_bytes: float, *, decimals: int | None = None) -> str:
     return f"{value:,.{decimals}f} GB"
 
 
+@lru_cache(maxsize=4096)
 def share(part: float, *, decimals: int = 0) -> str:
     """Return a fraction as percent with its sign.
 

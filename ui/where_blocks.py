@@ -181,7 +181,6 @@ def _group(reason: str, every: list[Missing]) -> None:
 
 def draw_folds(ranking: Ranking, shown: tuple[Place, ...], scenario: Scenario) -> None:
     """Draw the folds; each is built when opened."""
-    st.html(f"<style>{folds.CSS}</style>")
     first = ranking.own[0].pick if ranking.own else None
     names = ["Show the arithmetic", "Serve it", "Data table", "Sources, limits, error"]
     for title in names if first is not None else names[2:3]:

@@ -90,6 +90,29 @@ def test_go_there_takes_the_batch_of_the_edge(visit, site):
     assert page.url.endswith("?b=343")
 
 
+def test_a_click_on_another_line_takes_its_gpus_and_the_batch(visit, site):
+    page = visit(f"{site.url}/?vary=GPUs&b=64")
+    settle(page)
+    x, y = page.evaluate("""() => {
+      const g = document.querySelector('.plot-graph'), l = g._fullLayout, box = g.getBoundingClientRect();
+      const line = g._fullData.find(t => t.name === '8 GPUs'), at = line.x.findIndex(x => x > 30);
+      const px = (axis, value) => axis._offset + axis.d2p(value);
+      return [box.x + px(l.xaxis, line.x[at]), box.y + px(l.yaxis, line.y[at])];
+    }""")
+    page.mouse.move(x - 2, y)
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+    page.wait_for_url("**g=8*")
+    page.wait_for_function("document.querySelector('.plot-box').dataset.stamp.includes(' 8 ')")
+    settle(page)
+    batch = int(page.locator(".plot-box").get_attribute("data-served"))
+    curve = cost_curve(DEFAULT.but(tp=8, batch=batch), axis_at_least=1024)
+
+    assert batch == pytest.approx(31, abs=3)
+    assert "vary=GPUs" in page.url
+    assert answer(page) == words.answer(curve, words.row(curve)).replace("**", "")
+
+
 def test_vary_keeps_the_slider_under_its_axis(visit, site):
     page = visit(f"{site.url}/?vary=GPUs&b=64")
     settle(page)
@@ -105,6 +128,31 @@ def test_vary_keeps_the_slider_under_its_axis(visit, site):
 
     assert page.locator(".plot-graph").get_attribute("aria-label").startswith("Line chart, logarithmic: ")
     assert thumb == pytest.approx(tick, abs=3)
+
+
+def test_a_missing_unit_is_said_and_the_choice_kept(visit, site):
+    page = visit(f"{site.url}/?hw=a100-sxm-80gb&w=fp8&b=32")
+    settle(page)
+
+    assert "has no fp8" in page.locator(".stMain").inner_text()
+    assert "w=fp8" in page.url or page.locator(".st-key-w input").input_value() == "fp8"
+
+
+def test_until_the_figure_has_come_a_skeleton_holds_its_place(visit, site):
+    page = visit(f"{site.url}/robots.txt")
+    held = []
+    page.route("**/plotly-cartesian.min.js", lambda route: held.append(route))  # noqa: PLW0108 (no builtin)
+    page.goto(site.url)
+    waiting = page.locator(".plot-graph.plot-waiting")
+    waiting.wait_for()
+    height = waiting.bounding_box()["height"]
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    settle(page)
+
+    assert height == page.locator(".plot-graph").bounding_box()["height"]
+    assert page.locator(".plot-waiting").count() == 0
 
 
 def test_what_does_not_fit_offers_a_way_out(visit, site):

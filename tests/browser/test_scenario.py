@@ -1,10 +1,12 @@
 """The scenario in a real browser: cold deep links, controls, address, copied links, Back, junk."""
 
-from urllib.parse import parse_qs, urlsplit
+import re
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
 from ui import navigation
+from ui.controls import CONTROLS
 
 pytestmark = pytest.mark.browser
 DEEP = "?m=llama-3.1-8b&hw=h200-sxm&g=1&w=fp8&b=32&in=3000&sp=50&sh=40"
@@ -76,7 +78,7 @@ def test_every_other_page_keeps_the_scenario_and_its_address(visit, site):
         page.wait_for_selector("h1")
 
         assert query(page)["m"] == "llama-3.1-8b"
-        assert page.locator(".st-key-b input").input_value() == "32"
+        assert query(page)["b"] == page.locator(".st-key-b input").input_value() == "32"
     page.reload()
     page.locator(".st-key-b input").wait_for()
     assert page.locator(".st-key-in input").input_value() == "3000"
@@ -107,6 +109,82 @@ def test_every_control_writes_the_address_and_the_copied_link_gives_the_same_fig
     assert query(page) == NUMBERS | CHOICES | {"pr": "2.5"}
     assert {key: value[0] for key, value in parse_qs(urlsplit(link).query).items()}.items() >= query(page).items()
     assert figures(fresh) == figures(page)
+
+
+def test_the_batch_goes_with_the_reader_from_page_to_page_and_back(visit, site):
+    page = visit(f"{site.url}/levers?b=100&g=8")
+    settled(page)
+    assert "batch 100 of" in page.locator(".price").inner_text()
+    number(page, "b", 120)
+    page.wait_for_function("document.querySelector('.price').innerText.includes('batch 120 of')")
+    for title in ("Cost curve", "Compare"):
+        before = query(page)["b"]
+        page.get_by_test_id("stTopNavSection").filter(has_text="Explore").click()
+        page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
+        page.wait_for_function(f"document.querySelector('.price')?.innerText.includes('batch {before} of')")
+        settled(page)
+        assert query(page)["b"] == before
+        if title == "Cost curve":
+            page.locator(".plot-slider input").focus()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_function(f"new URL(location).searchParams.get('b') !== '{before}'")
+            settled(page)
+    page.reload()
+    settled(page)
+
+    assert f"batch {before} of" in page.locator(".price").inner_text()
+
+
+MORE_NUMBERS = {"ctx": "3000", "sh": "40", "hit": "50", "busy": "60", "q": "5", "sd": "2", "sa": "80"}
+MORE_CHOICES = {"ar": "bf16", "split": "pipeline", "eng": "sglang", "prof": "ideal"}
+
+
+def test_every_control_behind_more_does_so_too_even_after_the_defaults_changed(visit, site):
+    """A copied link holds every setting, so an older version of the defaults says nothing."""
+    own = quote("name=mine;bw=4.8e12;cap=141e9;bf16=989e12;link=450e9;n=8")
+    page = visit(f"{site.url}/?hw=own&hwx={own}&pr=2")
+    settled(page, 64)
+    page.get_by_role("button", name="More").click()
+    for key, value in MORE_NUMBERS.items():
+        number(page, key, value)
+        page.wait_for_url(f"**{key}={value}*")
+    for key, value in MORE_CHOICES.items():
+        choose(page, key, value)
+        page.wait_for_url(f"**{key}={value}*")
+    page.keyboard.press("Escape")
+    settled(page)
+    link = copied_link(page)
+    fresh = visit(re.sub(r"(&v=[0-9-]+)\.1$", r"\1.0", link))
+    settled(fresh, 64)
+
+    assert re.search(r"&v=[0-9-]+\.1$", link)
+    given = {"hw", "hwx", "pr"} | MORE_NUMBERS.keys() | MORE_CHOICES.keys()
+    assert query(page).keys() == given
+    assert figures(fresh) == figures(page)
+    assert given | NUMBERS.keys() | CHOICES.keys() == {control.key for control in CONTROLS}
+
+
+def test_back_and_forward_undo_and_redo_a_control_and_the_slider(visit, site):
+    page = visit(f"{site.url}/?g=8")
+    settled(page, 64)
+    number(page, "out", 400)
+    page.wait_for_url("**out=400*")
+    settled(page, 64)
+    before = figures(page)
+    page.locator(".plot-slider input").focus()
+    page.keyboard.press("PageUp")
+    page.wait_for_url("**b=*")
+    batch = query(page)["b"]
+    settled(page, batch)
+    after = figures(page)
+    page.go_back()
+    settled(page, 64)
+    back = figures(page), query(page)
+    page.go_forward()
+    settled(page, batch)
+
+    assert back == (before, {"g": "8", "out": "400"})
+    assert figures(page) == after != before
 
 
 def test_ready_made_scenario_is_one_step_of_back_and_forward(visit, site):
@@ -154,6 +232,17 @@ def test_junk_is_said_and_harmless_even_through_back(visit, site):
     page.go_back()
     settled(page, 64)
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_unknown_model_offers_its_nearest_names(visit, site):
+    page = visit(f"{site.url}/?m=llama-3.1-7b&b=32")
+    settled(page, 32)
+
+    assert "m=llama-3.1-7b isn't a known model" in page.locator("[data-testid=stAlert]").inner_text()
+    page.locator(".st-key-near button", has_text="llama-3.1-8b").click()
+    page.wait_for_url("**m=llama-3.1-8b*")
+    settled(page, 32)
+    assert page.locator("[data-testid=stAlert]").count() == 0
 
 
 def test_link_of_old_data_keeps_its_price_until_told_otherwise(visit, site):

@@ -19,9 +19,9 @@ class Action:
 
     name: str
     label: str
-    does: Literal["copy", "picture", "sidebar"]
+    does: Literal["copy", "picture", "report", "sidebar"]
     text: str = ""
-    """What is copied, or the picture's format (`png`, `svg`)."""
+    """What is copied, the picture's format (`png`, `svg`), or the report that figures are put into."""
     hint: str = ""
 
 
@@ -42,10 +42,10 @@ def draw(
     actions : sequence of Action
         The buttons, in order.
     answer, foot : str and sequence of str
-        What a saved picture says above and below the figure; `**bold**` is the only markup. Without
-        an answer the page's own is taken, as the batch slider left it.
+        What a saved picture says above and below the figure; `**bold**` is the only markup. The page's
+        own answer goes first, as the batch slider left it.
     name : str
-        File name of a saved picture, without its ending.
+        File name of what is saved, without its ending.
     """
     _mount(
         key=f"bridge_{kind}",

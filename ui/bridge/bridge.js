@@ -3,6 +3,8 @@
 
 const TOP_LINE_PX = 22;
 const FOOT_LINE_PX = 18;
+const PAPER_PX = { wide: 930, narrow: 380 }; // a report holds each figure for paper and for a phone
+const FIGURES = "<!-- figures -->"; // where a report's figures go; ui/report.py writes it
 
 const BURST_MS = 150;
 
@@ -101,12 +103,43 @@ function liveAnswer() {
 async function picture(format, captions, name, element) {
   const shown = graph();
   if (!shown?.layout || !window.Plotly) return "no figure here";
-  const { width, height } = shown.getBoundingClientRect();
-  const told = { ...captions, answer: captions.answer || liveAnswer() };
-  const figure = captioned(shown, told, Math.round(width), Math.round(height), colours(element));
+  const { offsetWidth: width, offsetHeight: height } = shown;
+  const told = { ...captions, answer: liveAnswer() || captions.answer };
+  const figure = captioned(shown, told, width, height, colours(element));
   await window.Plotly.downloadImage(figure, {
     format, filename: name, scale: 2, width: figure.layout.width, height: figure.layout.height,
   });
+  return "saved";
+}
+
+function attribute(text) {
+  return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+}
+
+// The page's figures as pictures that lie in the file itself; as pictures they can load and run nothing.
+async function drawings() {
+  const views = [...document.querySelectorAll(".plot-root")].filter((root) => root.offsetParent)
+    .map((root) => root.view).filter((view) => view?.painted);
+  const drawn = await Promise.all(views.map(async (view) => {
+    const pictures = await Promise.all(Object.entries(PAPER_PX).map(async ([kind, width]) => {
+      const figure = view.printed(kind === "narrow", width);
+      const { height } = figure.layout;
+      const source = await window.Plotly.toImage(figure, { format: "svg", width, height });
+      return `<img class="${kind}" width="${width}" height="${height}" alt="${attribute(view.sent.alt)}" src="${source}">`;
+    }));
+    return `<figure>${pictures.join("")}</figure>`;
+  }));
+  return drawn.join("\n");
+}
+
+async function report(text, name) {
+  const [before, after] = text.split(FIGURES);
+  const file = new Blob([before, await drawings(), after], { type: "text/html" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = `${name}.html`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   return "saved";
 }
 
@@ -156,8 +189,9 @@ export default function ({ data, parentElement }) {
     if (action.hint) button.title = action.hint;
     button.addEventListener("click", async () => {
       if (action.does === "sidebar") return openSidebar();
-      const answer = (data.captions.answer || liveAnswer()).replaceAll("**", "");
+      const answer = (liveAnswer() || data.captions.answer).replaceAll("**", "");
       const said = action.does === "picture" ? await picture(action.text, data.captions, data.name, box)
+        : action.does === "report" ? await report(action.text, data.name)
         : await copy(action.name === "sentence" && answer ? `${answer} ${action.text}` : action.text);
       button.textContent = `${action.label}: ${said}`;
       setTimeout(() => { button.textContent = action.label; }, 2000);

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costmodel.check import FloatArray
 from costmodel.curve import CostCurve, Edge
 from ui import plot, theme, units, words
 from ui.charts import rail
@@ -28,11 +29,15 @@ from ui.charts.frame import (
 )
 
 HEIGHT_PX, HEIGHT_NARROW_PX = 604, 470
+HEIGHT_ROOM_PX = 432
+"""For a room, where the figure is enlarged: it then takes the height that it has on a desk."""
 SHARES = (0.56, 0.17, 0.27)
 """Heights of money, share strip and time."""
 ROLES, ON = {words.PROMPT: "series_3"}, {words.PROMPT: "paper"}
 """Colours of parts that aren't roles of their own, and of the text on them."""
 GAP_PX = 30.0
+LOW_PX = 380.0
+"""A plotted area lower than this has fewer ticks."""
 NAMED_FROM = 0.12
 """A band of the strip at least this high carries its name."""
 LOOKS = {  # edge: (colour, dash)
@@ -65,10 +70,18 @@ class Geometry:
         return [row for row in (self.money, self.strip, self.time) if row is not None]
 
 
-def geometry(curve: CostCurve, *, narrow: bool) -> Geometry:
-    """Return the rows of a layout: without money where there is no price, without the strip on a phone."""
+def height_px(*, room: bool) -> int:
+    """Return the height of the wide figure, before it is enlarged for a room. [px]"""
+    return HEIGHT_ROOM_PX if room else HEIGHT_PX
+
+
+def geometry(curve: CostCurve, *, narrow: bool, room: bool = False) -> Geometry:
+    """Return the rows of a layout: without money where there is no price, without the strip on a phone.
+
+    `room` is the lower figure that is enlarged while presenting.
+    """
     margin = MARGIN_NARROW if narrow else MARGIN
-    height = (HEIGHT_NARROW_PX if narrow else HEIGHT_PX) - margin["t"] - margin["b"]
+    height = (HEIGHT_NARROW_PX if narrow else height_px(room=room)) - margin["t"] - margin["b"]
     wanted = [SHARES[0] if curve.priced else 0.0, 0.0 if narrow else SHARES[1], SHARES[2]]
     heights = [share for share in wanted if share]
     found = iter(rows(*heights, gap=(26.0 if narrow else GAP_PX) / height))
@@ -105,10 +118,10 @@ def ranges(curve: CostCurve) -> Ranges:
     return Ranges(usd=(min(lowest) / 1.75, highest * 1.35), time_ms=1.15 * longest)
 
 
-def figure(curve: CostCurve, alt: str) -> tuple[plot.Figure, dict[str, str]]:
-    """Return the figure, and the edges that only a number marks: {key: "①"}."""
+def figure(curve: CostCurve, alt: str, *, room: bool = False) -> tuple[plot.Figure, dict[str, str]]:
+    """Return the figure, and the edges that only a number marks: {key: "①"}; for a room a lower one."""
     ends = ranges(curve)
-    wide, numbered = _layout(curve, geometry(curve, narrow=False), ends)
+    wide, numbered = _layout(curve, geometry(curve, narrow=False, room=room), ends)
     narrow, _ = _layout(curve, geometry(curve, narrow=True), ends)
     return (
         plot.Figure(
@@ -116,7 +129,7 @@ def figure(curve: CostCurve, alt: str) -> tuple[plot.Figure, dict[str, str]]:
             layout=wide,
             layout_narrow=narrow,
             alt=alt,
-            height_px=HEIGHT_PX,
+            height_px=height_px(room=room),
             height_narrow_px=HEIGHT_NARROW_PX,
         ),
         numbered,
@@ -202,9 +215,14 @@ def _layout(curve: CostCurve, place: Geometry, ends: Ranges) -> tuple[Part, dict
         ),
     }  # fmt: skip
     if place.money is not None:
-        axes["yaxis"] = money_axis(*ends.usd, domain=list(place.money))
+        axes["yaxis"] = money_axis(*ends.usd, most=most_ticks(place.height_px), domain=list(place.money))
     layout = theme.layout(margin=margin, shapes=shapes, annotations=notes, hoversubplots="axis", **axes)
     return layout, numbered
+
+
+def most_ticks(height_px: float) -> int:
+    """Return how many ticks of money stand clear of each other in a figure."""
+    return 11 if height_px > LOW_PX else 7
 
 
 def money_title(curve: CostCurve) -> str:
@@ -265,7 +283,12 @@ def _ground(curve: CostCurve, place: Geometry, ends: Ranges) -> list[Part]:
 
 def x_px(batch: float, curve: CostCurve, place: Geometry) -> float:
     """Return how far from the left end of the plotted area a batch lies. [px]"""
-    return math.log(batch) / math.log(curve.axis_max) * place.width_px
+    return float(xs_px(np.asarray(batch), curve, place))
+
+
+def xs_px(batch: FloatArray, curve: CostCurve, place: Geometry) -> FloatArray:
+    """Return how far from the left end of the plotted area batches lie. [px]"""
+    return np.log(batch) / math.log(curve.axis_max) * place.width_px
 
 
 def _rail(curve: CostCurve, place: Geometry) -> tuple[list[Part], list[Part], dict[str, str]]:

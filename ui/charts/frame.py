@@ -56,9 +56,9 @@ def dollar_text(value: float) -> str:
     return f"${value:,.0f}" if value >= 1 else f"${value:.6f}".rstrip("0")
 
 
-def money_axis(low: float, high: float, **changes: Any) -> Part:
-    """Return a logarithmic axis in dollars."""
-    ticks = dollar_ticks(low, high)
+def money_axis(low: float, high: float, *, most: int = 11, **changes: Any) -> Part:
+    """Return a logarithmic axis in dollars, with at most so many ticks."""
+    ticks = dollar_ticks(low, high, most=most)
     return theme.axis(
         type="log", range=[math.log10(low), math.log10(high)], tickvals=ticks,
         ticktext=[dollar_text(tick) for tick in ticks], **changes,

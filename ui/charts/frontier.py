@@ -14,7 +14,7 @@ from ui.charts.frame import Part, dollar_text, dollar_ticks, money_axis, text
 from ui.charts.labels import Board, Box, Spot, spread, within
 from ui.frontier_view import View, axis_names, narrow_rows
 
-HEIGHT_PX, HEIGHT_NARROW_PX = 560, 470
+HEIGHT_PX, HEIGHT_NARROW_PX, HEIGHT_ROOM_PX = 560, 470, 430
 MARGIN = {"l": 60, "r": 176, "t": 30, "b": 46}
 MARGIN_NARROW = {"l": 46, "r": 10, "t": 30, "b": 44}
 WIDTH_PX, WIDTH_NARROW_PX = 690.0, 300.0
@@ -48,23 +48,25 @@ def _log_share(values: object, ends: tuple[float, float]) -> np.ndarray:
     return np.where(given > 0, share, -1e3)
 
 
-def figure(shown: View) -> plot.Figure:
-    """Return the figure of a view."""
-    ends = _ranges(shown)
-    layouts = [_layout(shown, _plane(shown, ends, narrow=narrow)) for narrow in (False, True)]
+def figure(shown: View, *, room: bool = False) -> plot.Figure:
+    """Return the figure of a view; for a room, where it is enlarged, a lower one."""
+    ends, height = _ranges(shown), HEIGHT_ROOM_PX if room else HEIGHT_PX
+    layouts = [_layout(shown, _plane(shown, ends, height, narrow=narrow)) for narrow in (False, True)]
     return plot.Figure(
         data=_traces(shown),
         layout=layouts[0],
         layout_narrow=layouts[1],
         alt=words_frontier.alt(shown),
-        height_px=HEIGHT_PX,
+        height_px=height,
         height_narrow_px=HEIGHT_NARROW_PX,
     )
 
 
-def _plane(shown: View, ends: tuple[tuple[float, float], tuple[float, float]], *, narrow: bool) -> Plane:
+def _plane(
+    shown: View, ends: tuple[tuple[float, float], tuple[float, float]], height_px: int, *, narrow: bool
+) -> Plane:  # fmt: skip
     margin = MARGIN_NARROW if narrow else MARGIN
-    height = (HEIGHT_NARROW_PX if narrow else HEIGHT_PX) - margin["t"] - margin["b"]
+    height = (HEIGHT_NARROW_PX if narrow else height_px) - margin["t"] - margin["b"]
     return Plane(*ends, WIDTH_NARROW_PX if narrow else WIDTH_PX, float(height), narrow)
 
 

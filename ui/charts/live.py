@@ -16,7 +16,7 @@ from costmodel.check import FloatArray
 from costmodel.curve import CostCurve, base_curve, base_of
 from costmodel.scenario import Scenario
 from ui import plot, priceline, units, words
-from ui.charts.cost_curve import NARROW, Geometry, Ranges, geometry, ranges, x_px
+from ui.charts.cost_curve import NARROW, Geometry, Ranges, geometry, ranges, xs_px
 
 LABEL_HALF_PX = 78.0
 """Half the width of the label at the operating point."""
@@ -47,27 +47,30 @@ class Table:
         return {name: column[index] for name, column in self.columns.items()}
 
 
-def table(curve: CostCurve) -> Table:
+def table(curve: CostCurve, *, room: bool = False) -> Table:
     """Return the table of a curve; the scenario's own batch is among its stops."""
     batch = round(curve.case.scenario.batch)
-    base = _base_table(base_of(curve.case.scenario)[0], curve.axis_max, curve.cost)
+    base = _base_table(base_of(curve.case.scenario)[0], curve.axis_max, curve.cost, room)
     if batch in base.ticks:
         return base
-    own = _columns(curve, words.rows_of(curve, curve.now), [priceline.line(curve)])
+    own = _columns(curve, words.rows_of(curve, curve.now), [priceline.line(curve)], room)
     at = sum(tick < batch for tick in base.ticks)
     columns = {name: [*column[:at], *own[name], *column[at:]] for name, column in base.columns.items()}
     return Table(ticks=(*base.ticks[:at], batch, *base.ticks[at:]), columns=columns)
 
 
 @lru_cache(maxsize=32)
-def _base_table(scenario: Scenario, axis_at_least: float, cost: str) -> Table:
+def _base_table(scenario: Scenario, axis_at_least: float, cost: str, room: bool) -> Table:
     curve = base_curve(scenario, axis_at_least, cost)
     rows = words.rows_of(curve, curve.ticks)
-    return Table(ticks=tuple(row.chosen for row in rows), columns=_columns(curve, rows, priceline.lines(curve)))
+    columns = _columns(curve, rows, priceline.lines(curve), room)
+    return Table(ticks=tuple(row.chosen for row in rows), columns=columns)
 
 
-def _columns(curve: CostCurve, rows: list[words.Row], prices: Sequence[str]) -> dict[str, list[Any]]:
-    wide, narrow = geometry(curve, narrow=False), geometry(curve, narrow=True)
+def _columns(
+    curve: CostCurve, rows: list[words.Row], prices: Sequence[str], room: bool
+) -> dict[str, list[Any]]:  # fmt: skip
+    wide, narrow = geometry(curve, narrow=False, room=room), geometry(curve, narrow=True)
     ends = ranges(curve)
     gpus = curve.case.gpus
     usable = float(curve.case.budget.usable_bytes) * gpus
@@ -118,33 +121,32 @@ def _labels(
     height = (high - low) * place.height_px
     scale = height / math.log(ends.usd[1] / ends.usd[0])
     tall = 20.0 if rows[0].low is None else 38.0
-    line_x = np.log(curve.line.batch) / math.log(curve.axis_max) * place.width_px
+    line_x = xs_px(curve.line.batch, curve, place)
     line_y = np.log(ends.usd[1] / curve.shown.usd_per_mtok) * scale
-    one_y = float(line_y[0])
-    ax, ay, one = [], [], []
-    for row in rows:
-        x, y = x_px(row.batch, curve, place), math.log(ends.usd[1] / row.usd) * scale
-        dx, dy = _clear(x, y, tall, line_x, line_y, place.width_px)
-        ax.append(round(dx, 1))
-        ay.append(round(dy, 1))
-        left, bottom = x + dx - LABEL_HALF_PX, y + dy + tall / 2
-        one.append(0.0 if left < ONE_PX and bottom - tall < one_y + 12 else 1.0)
-    return ax, ay, one
+    x = xs_px(np.asarray([row.batch for row in rows]), curve, place)
+    y = np.log(ends.usd[1] / np.asarray([row.usd for row in rows])) * scale
+    dx, dy = _clear(x, y, tall, line_x, line_y, place.width_px)
+    left, bottom = x + dx - LABEL_HALF_PX, y + dy + tall / 2
+    in_the_way = (left < ONE_PX) & (bottom - tall < float(line_y[0]) + 12)
+    return dx.round(1).tolist(), dy.round(1).tolist(), np.where(in_the_way, 0.0, 1.0).tolist()
 
 
 def _clear(
-    x: float, y: float, tall: float, line_x: FloatArray, line_y: FloatArray, width: float
-) -> tuple[float, float]:
-    """Return the first place for a label that lies above the line and inside the row."""
-    for dx in (-40.0, 0.0, 40.0, 80.0, 120.0):
-        centre = min(max(x + dx, LABEL_HALF_PX + 4), width - LABEL_HALF_PX + 8)
+    x: FloatArray, y: FloatArray, tall: float, line_x: FloatArray, line_y: FloatArray, width: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return, for each dot, the first place for its label that lies above the line and inside the row."""
+    # Beside the dot, where the line has already fallen, and not over the row's upper end.
+    dx, dy = np.full(x.shape, LABEL_HALF_PX + 60), np.maximum(-8.0, tall / 2 + 2 - y)
+    open_ = np.ones(x.shape, dtype=bool)
+    for aside in (-40.0, 0.0, 40.0, 80.0, 120.0):
+        centre = np.clip(x + aside, LABEL_HALF_PX + 4, width - LABEL_HALF_PX + 8)
+        line = np.interp(centre - LABEL_HALF_PX, line_x, line_y)
         for up in (70.0, 50.0, 95.0):
             bottom = y - up + tall / 2
-            if bottom - tall < 2 or bottom > float(np.interp(centre - LABEL_HALF_PX, line_x, line_y)) - 8:
-                continue
-            return centre - x, -up
-    # Beside the dot, where the line has already fallen, and not over the row's upper end.
-    return LABEL_HALF_PX + 60, max(-8.0, tall / 2 + 2 - y)
+            free = open_ & (bottom - tall >= 2) & (bottom <= line - 8)
+            dx[free], dy[free] = (centre - x)[free], -up
+            open_ &= ~free
+    return dx, dy
 
 
 def _leaders(
@@ -154,14 +156,10 @@ def _leaders(
     """Return where the label of the time row stands from its dot: up-left, where the line isn't."""
     height = (row[1] - row[0]) * place.height_px
     half = 70.0
-    ax, ay = [], []
-    for at, value in zip(rows, time_ms, strict=True):
-        x = x_px(at.batch, curve, place)
-        centre = max(x - half - 16, half + 4)
-        above = height * (1 - min(value, most_ms) / most_ms)
-        ax.append(round(centre - x, 1))
-        ay.append(-round(min(22.0, max(above - 10, 4.0)), 1) if above > 16 else 16.0)
-    return ax, ay
+    x = xs_px(np.asarray([at.batch for at in rows]), curve, place)
+    above = height * (1 - np.minimum(time_ms, most_ms) / most_ms)
+    up = np.where(above > 16, -np.clip(above - 10, 4.0, 22.0), 16.0)
+    return (np.maximum(x - half - 16, half + 4) - x).round(1).tolist(), up.round(1).tolist()
 
 
 def moves(curve: CostCurve) -> list[dict[str, Any]]:

@@ -8,7 +8,16 @@ import numpy as np
 from costmodel.curve import CostCurve
 from costmodel.vary import Family, Member
 from ui import plot, theme, units, words
-from ui.charts.cost_curve import CROSS, HEIGHT_NARROW_PX, HEIGHT_PX, NARROW, money_title, moved_label, time_title
+from ui.charts.cost_curve import (
+    CROSS,
+    HEIGHT_NARROW_PX,
+    NARROW,
+    height_px,
+    money_title,
+    most_ticks,
+    moved_label,
+    time_title,
+)
 from ui.charts.frame import (
     MARGIN,
     MARGIN_NARROW,
@@ -79,8 +88,11 @@ def alt(curve: CostCurve, family: Family) -> str:
     return f"Line chart, logarithmic: {many}, ending at {'; '.join(ends)}. Table follows."
 
 
-def figure(curve: CostCurve, family: Family) -> plot.Figure:
-    """Return the family; the operating point lies on the scenario's own line."""
+def figure(curve: CostCurve, family: Family, *, room: bool = False) -> plot.Figure:
+    """Return the family; the operating point lies on the scenario's own line.
+
+    A trace of another value carries it as its `meta`, so that a click can take it.
+    """
     priced = [m for m in family.members if not math.isnan(float(m.case.usd_per_gpu_hour))]
     ends = _ends(priced)
     most_ms = 1.1 * max(float(units.MS_PER_S * m.shown.tpot_s[-1]) for m in family.members)
@@ -89,10 +101,10 @@ def figure(curve: CostCurve, family: Family) -> plot.Figure:
         most_ms = min(most_ms, 4 * units.ms(limit))
     return plot.Figure(
         data=_traces(family),
-        layout=_layout(curve, family, priced, ends, most_ms, narrow=False),
-        layout_narrow=_layout(curve, family, priced, ends, most_ms, narrow=True),
+        layout=_layout(curve, family, priced, ends, most_ms, narrow=False, room=room),
+        layout_narrow=_layout(curve, family, priced, ends, most_ms, narrow=True, room=room),
         alt=alt(curve, family),
-        height_px=HEIGHT_PX,
+        height_px=height_px(room=room),
         height_narrow_px=HEIGHT_NARROW_PX,
     )
 
@@ -110,6 +122,8 @@ def _traces(family: Family) -> list[Part]:
     for member, line in zip(family.members, _looks(family), strict=True):
         name = name_of(family, member)
         common: Part = {"type": "scatter", "mode": "lines", "x": member.line.batch, "line": line}
+        if not member.current:
+            common["meta"] = member.value
         if not math.isnan(float(member.case.usd_per_gpu_hour)):
             traces.append(
                 {**common, "name": name, "y": np.ascontiguousarray(member.shown.usd_per_mtok), "yaxis": "y",
@@ -137,10 +151,10 @@ def _looks(family: Family) -> list[Part]:
 
 def _layout(
     curve: CostCurve, family: Family, priced: list[Member], ends: tuple[float, float], most_ms: float, *,
-    narrow: bool,
+    narrow: bool, room: bool,
 ) -> Part:  # fmt: skip
     margin = {**MARGIN_NARROW, "r": NAMES_NARROW_PX} if narrow else {**MARGIN, "r": NAMES_PX}
-    height = (HEIGHT_NARROW_PX if narrow else HEIGHT_PX) - margin["t"] - margin["b"]
+    height = (HEIGHT_NARROW_PX if narrow else height_px(room=room)) - margin["t"] - margin["b"]
     (money, time) = rows(0.7, 0.3, gap=28 / height)
     if not priced:
         money, time = (0.999, 1.0), (0.0, 1.0)
@@ -178,10 +192,11 @@ def _layout(
         ]  # fmt: skip
     if priced:
         notes.append(moved_label(f"now{NARROW if narrow else ''}", "y", ay=-60))
+    hidden = {"visible": False, "domain": list(money)}
     return theme.layout(
         margin=margin, shapes=shapes, annotations=notes, hoversubplots="axis",
         xaxis=batch_axis(curve.axis_max, anchor="y3", narrow=narrow),
-        yaxis=money_axis(*ends, domain=list(money)) if priced else {"visible": False, "domain": list(money)},
+        yaxis=money_axis(*ends, most=most_ticks(height), domain=list(money)) if priced else hidden,
         yaxis3=theme.axis(domain=list(time), range=[0, most_ms], nticks=5),
     )  # fmt: skip
 

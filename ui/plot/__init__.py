@@ -51,8 +51,9 @@ Rules
 * **`styles`**: {"--css-variable": column}, set on every element with the attribute `data-live-style`.
 * **`say`** is the column of the slider's `aria-valuetext`, **`announce`** that of the sentence read
   aloud after half a second's rest.
-* A click on the curve writes the batch too, unless `click=False`. Without `live`, `on_pick` gets the
-  `customdata` of the clicked point.
+* A click on the curve writes the batch too, unless `click=False`; on a trace with a `meta`, `on_line`
+  gets that. Without `live`, `on_pick` gets the `customdata` of the clicked point.
+* **Presenting** enlarges the whole figure; give it a lower one where it should still fit on a screen.
 * **Tests** read the box `.plot-box`: `data-batch` (drawn now), `data-served` (the server's last),
   `data-painted` (drawings so far), `data-stamp` (what the page passed), `data-theme`.
 """
@@ -72,10 +73,13 @@ import numpy as np
 import orjson
 import streamlit as st
 
-from ui import theme
+from ui import frame, theme
 
 SOURCE = "app/static/plotly-cartesian.min.js"
 """Plotly's cartesian bundle in ui/static; the address is relative to the page."""
+
+ROOM_SCALE = 1.4
+"""How much larger a figure is drawn while presenting, where its width allows it."""
 
 _HERE = Path(__file__).parent
 
@@ -181,6 +185,7 @@ def payload(
     live: Live | None = None,
     stamp: str = "",
     pick: bool = False,
+    scale: float = 1.0,
     held: Collection[str] = (),
 ) -> bytes:
     """Return what the browser gets: three lines of JSON, for the box, the figure and the table.
@@ -215,6 +220,7 @@ def payload(
         "name": name,
         "stamp": stamp,
         "pick": pick,
+        "scale": scale,
         "alt": figure.alt,
         "height_px": figure.height_px,
         "height_narrow_px": figure.height_narrow_px,
@@ -255,6 +261,7 @@ def draw(
     live: Live | None = None,
     stamp: str = "",
     on_batch: Callable[[int], None] | None = None,
+    on_line: Callable[[Any], None] | None = None,
     on_pick: Callable[[Any], None] | None = None,
 ) -> None:
     """Put a figure on the page.
@@ -271,14 +278,20 @@ def draw(
         Anything that tells which scenario this is; tests wait for it in `data-stamp`.
     on_batch : callable, optional
         Gets the batch the reader chose, before the script runs again.
+    on_line : callable, optional
+        Gets the `meta` of the line that the reader clicked, after `on_batch`; for lines that have one.
     on_pick : callable, optional
         Gets the customdata of a clicked point, where there is no slider.
     """
     held = st.session_state.pop(_HELD + key, ())
+    lines = [trace["meta"] for trace in figure.data if "meta" in trace]
     _mount(
         key=key,
-        data=payload(figure, name=key, live=live, stamp=stamp, pick=on_pick is not None, held=held),
-        on_batch_change=lambda: _chosen(key, on_batch, live),
+        data=payload(
+            figure, name=key, live=live, stamp=stamp, pick=on_pick is not None, held=held,
+            scale=ROOM_SCALE if frame.presenting() else 1.0,
+        ),
+        on_batch_change=lambda: _chosen(key, on_batch, on_line, live, lines),
         on_pick_change=lambda: _picked(key, on_pick),
     )
 
@@ -286,8 +299,11 @@ def draw(
 _HELD = "_plot_held_"
 
 
-def _chosen(key: str, listener: Callable[[int], None] | None, live: Live | None) -> None:
-    """Pass on the batch that the reader chose, and remember for this run what the browser holds."""
+def _chosen(
+    key: str, listener: Callable[[int], None] | None, on_line: Callable[[Any], None] | None, live: Live | None,
+    lines: Sequence[Any],
+) -> None:  # fmt: skip
+    """Pass on the batch and the line that the reader chose, and remember for this run what the browser holds."""
     message = st.session_state[key].get("batch")
     if listener is None or live is None or not isinstance(message, dict):
         return
@@ -296,6 +312,8 @@ def _chosen(key: str, listener: Callable[[int], None] | None, live: Live | None)
         st.session_state[_HELD + key] = tuple(str(digest) for digest in held[:4])
     if batch in live.ticks:  # only a message made by hand holds anything else
         listener(batch)
+    if on_line is not None and message.get("line") in lines:
+        on_line(message["line"])
 
 
 def _picked(key: str, listener: Callable[[Any], None] | None) -> None:

@@ -5,6 +5,8 @@
 
 const PALETTE = "PALETTE"; // replaced at registration by {light: {role: colour}, dark: {...}}
 const NARROW_PX = 560;
+const PLACED_PX = 930; // the width that a wide layout's names are placed for
+const NEAR_PX = 24; // a click this far from a line is still on it
 const REST_MS = 300; // a drag is committed after this rest: each commit is one history entry
 const ANNOUNCE_MS = 500;
 const ECHO_MS = 1500; // how long a commit may take before the server's own batch wins again
@@ -105,15 +107,18 @@ class View {
       else if (!kept.has(sent[part])) return send("batch", { batch: sent.batch }); // then all is sent
     }
     const redrawn = sent.figure !== this.sent?.figure || theme !== this.theme;
+    const moved = redrawn || sent.table !== this.sent?.table;
+    const from = this.at;
     this.box_line = box;
     this.theme = theme;
     this.sent = sent;
-    this.table = JSON.parse(coloured(kept.get(sent.table), theme));
+    if (moved) this.table = JSON.parse(coloured(kept.get(sent.table), theme));
     this.adopt();
     this.size();
     if (redrawn || !this.painted) await this.paint();
     else {
-      this.redraw();
+      if (moved || this.at !== from) this.redraw();
+      else this.follow(); // drawn already while the reader moved; only the page around it is new
       this.done();
     }
   }
@@ -162,7 +167,7 @@ class View {
     if (request !== this.request) return;
     if (!this.bound) {
       this.bound = true;
-      this.graph.on("plotly_click", (event) => this.clicked(event.points[0]));
+      this.graph.on("plotly_click", (event) => this.clicked(event));
     }
     this.align();
     this.follow();
@@ -173,23 +178,36 @@ class View {
   done() {
     this.graph.setAttribute("role", "img");
     this.graph.setAttribute("aria-label", this.sent.alt);
-    Object.assign(this.box.dataset, { painted: ++this.painted, stamp: this.sent.stamp, theme: this.theme });
+    const { stamp } = this.sent;
+    Object.assign(this.box.dataset, { painted: ++this.painted, stamp, theme: this.theme, scale: this.scale() });
   }
 
   // --- following the batch -----------------------------------------------------------------
 
-  cell(column) { return this.table.columns[column][this.at]; }
+  cell(column, table = this.table) { return table.columns[column][this.at]; }
 
   // The parts of a figure that a move names, with their new values from the table.
-  *moved(data, layout) {
-    for (const move of this.table?.moves ?? []) {
+  *moved(data, layout, table = this.table) {
+    for (const move of table?.moves ?? []) {
       const [list, path] = move.trace !== undefined ? [data, "trace"]
         : move.shape !== undefined ? [layout.shapes, "shapes"] : [layout.annotations, "annotations"];
       const name = move.trace ?? move.shape ?? move.annotation;
       const index = (list ?? []).findIndex((part) => part.name === name);
       if (index < 0) continue; // the narrow layout may leave a mark out
-      yield [list[index], path, index, Object.entries(move.set).map(([key, column]) => [key, this.cell(column)])];
+      yield [list[index], path, index, Object.entries(move.set).map(([key, column]) => [key, this.cell(column, table)])];
     }
+  }
+
+  // The figure for paper: as it stands now, but wide or narrow as asked, and light on any screen.
+  printed(narrow, width) {
+    const light = (digest) => JSON.parse(coloured(kept.get(digest), "light"));
+    const figure = light(this.sent.figure);
+    const layout = narrow ? figure.layout_narrow : figure.layout;
+    for (const [part, path, , values] of this.moved(figure.data, layout, light(this.sent.table)))
+      for (const [key, value] of values) part[key] = path === "trace" ? [value] : value;
+    const height = narrow ? this.sent.height_narrow_px : this.sent.height_px;
+    const font = { ...layout.font, family: "system-ui, sans-serif" };
+    return { data: figure.data, layout: { ...layout, width, height, font, paper_bgcolor: "#fff" } };
   }
 
   // Draw only what moves. Asked to move a mark, Plotly computes the whole figure anew (50 ms). With
@@ -201,7 +219,10 @@ class View {
     const traces = {}, marks = {}, indices = [];
     for (const [part, path, index, values] of this.moved(this.figure.data, layout)) {
       if (path !== "trace") {
-        Object.assign(part, Object.fromEntries(values));
+        const next = Object.fromEntries(values);
+        const unseen = part.opacity === 0 && (next.opacity ?? 0) === 0;
+        if (unseen || values.every(([key, value]) => part[key] === value)) continue; // nothing to draw
+        Object.assign(part, next);
         marks[`${path}[${index}].opacity`] = part.opacity ?? 1;
       } else {
         indices.push(index);
@@ -233,6 +254,8 @@ class View {
   // --- from the reader ---------------------------------------------------------------------
 
   listen() {
+    this.hear = (event) => this.sent_to(event);
+    document.addEventListener("click", this.hear);
     this.input.addEventListener("input", () => {
       this.held = true;
       this.go(nearest(this.ticks, 2 ** this.input.valueAsNumber));
@@ -250,11 +273,22 @@ class View {
       if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       this.held = false;
-      this.go(Math.max(0, Math.min(this.ticks.length - 1, next)));
       // A single press is answered at once; a held key only when it rests.
-      if (event.repeat || this.pending !== undefined) this.later(REST_MS / 2);
+      const rests = event.repeat || this.pending !== undefined;
+      this.go(Math.max(0, Math.min(this.ticks.length - 1, next)), !rests);
+      if (rests) this.later(REST_MS / 2);
       else this.commit();
     });
+  }
+
+  // A button anywhere on the page that goes to a batch, e.g. in the table of edges. The page may replace
+  // the button, so the keyboard goes on at the slider.
+  sent_to(event) {
+    const button = event.target.closest?.("[data-go-batch]");
+    if (!button || !this.table) return;
+    this.go(nearest(this.ticks, Number(button.dataset.goBatch)), true);
+    this.commit();
+    this.input.focus({ preventScroll: true });
   }
 
   step(key) {
@@ -270,11 +304,14 @@ class View {
     return undefined;
   }
 
-  go(at) {
+  // One drawing a frame, whatever the rate of input. Where the batch is sent at once, the drawing comes
+  // a frame later: it would hold up the message by its own time, and the server works meanwhile.
+  go(at, sending = false) {
     if (at === this.at) return;
     this.at = at;
-    if (this.frame) return; // one drawing a frame, whatever the rate of input
-    this.frame = requestAnimationFrame(() => { this.frame = undefined; this.redraw(); });
+    if (this.frame) return;
+    const draw = () => { this.frame = undefined; this.redraw(); };
+    this.frame = requestAnimationFrame(sending ? () => requestAnimationFrame(draw) : draw);
   }
 
   later(rest_ms) {
@@ -282,23 +319,32 @@ class View {
     this.timer = setTimeout(() => this.commit(), rest_ms);
   }
 
-  commit() {
+  commit(line) {
     clearTimeout(this.timer);
     this.timer = undefined;
     const batch = this.ticks[this.at];
-    if (batch === (this.pending ?? this.sent.batch)) return;
+    if (line === undefined && batch === (this.pending ?? this.sent.batch)) return;
     this.pending = batch;
     this.since = Date.now();
-    this.send("batch", { batch, held: [this.sent.figure, this.sent.table] });
+    this.send("batch", { batch, line, held: [this.sent.figure, this.sent.table] });
   }
 
-  clicked(point) {
+  // A click takes the batch under it; on a line that stands for another setup, that setup too.
+  clicked(event) {
+    const point = event.points[0];
     if (this.table?.click && point) {
       this.go(nearest(this.ticks, point.x));
-      this.commit();
+      this.commit(this.line_at(event)?.data.meta);
     } else if (this.sent.pick && point?.customdata !== undefined) {
       this.send("pick", point.customdata);
     }
+  }
+
+  // The point of the line that was clicked: a click names a point of every line over its batch.
+  line_at({ points, event }) {
+    const y = (event.clientY - this.graph.getBoundingClientRect().top) / this.scale();
+    const away = ({ yaxis, y: value }) => Math.abs(yaxis._offset + yaxis.d2p(value) - y);
+    return points.filter((point) => away(point) <= NEAR_PX).sort((one, other) => away(one) - away(other))[0];
   }
 
   // --- size --------------------------------------------------------------------------------
@@ -307,8 +353,23 @@ class View {
 
   height() { return this.narrow() ? this.sent.height_narrow_px : this.sent.height_px; }
 
+  // For a room all of a figure is enlarged, letters, lines and marks alike, as far as its width allows:
+  // what was placed to stand clear on a desk stands clear there too.
+  scale() {
+    return this.narrow() ? 1 : Math.max(1, Math.min(this.sent.scale, this.box.clientWidth / PLACED_PX));
+  }
+
   // Set before the library has loaded, so that nothing under the figure jumps.
-  size() { this.graph.style.height = `${this.height()}px`; }
+  size() {
+    const scale = this.scale(), enlarged = scale > 1;
+    Object.assign(this.graph.style, {
+      height: `${this.height()}px`,
+      width: enlarged ? `${this.box.clientWidth / scale}px` : "",
+      transform: enlarged ? `scale(${scale})` : "",
+      transformOrigin: "0 0",
+      marginBottom: enlarged ? `${(scale - 1) * this.height()}px` : "",
+    });
+  }
 
   resized() {
     if (!this.sent || !this.graph.layout) return;
@@ -317,6 +378,7 @@ class View {
       this.size();
       this.paint();
     } else if (this.width !== this.box.clientWidth) {
+      this.size();
       window.Plotly.Plots.resize(this.graph).then(() => this.align());
     }
     this.was_narrow = narrow;
@@ -329,12 +391,13 @@ class View {
     if (!size) return;
     this.was_narrow = this.narrow();
     this.width = this.box.clientWidth;
-    this.bar.style.setProperty("--left", `${size.l}px`);
-    this.bar.style.setProperty("--right", `${size.r}px`);
+    this.bar.style.setProperty("--left", `${size.l * this.scale()}px`);
+    this.bar.style.setProperty("--right", `${size.r * this.scale()}px`);
   }
 
   leave() {
     this.watcher.disconnect();
+    document.removeEventListener("click", this.hear);
     clearTimeout(this.timer);
     clearTimeout(this.speaking);
     clearTimeout(this.echo);

@@ -52,14 +52,16 @@ def _edge_list(curve: CostCurve) -> str:
 
 
 def under_figure(curve: CostCurve, now: dict[str, str], said: Sequence[str], *, rules: bool) -> None:
-    """Draw what stands under the figure as one element: its note, the four figures, the table of edges.
+    """Draw what stands under the figure: its note and the four figures, then the table of edges.
 
     On a narrow screen the note comes after what the figure had no room for; `rules` tells whether the
-    figure has the edges on it.
+    figure has the edges on it. Two elements: the browser cleans HTML that changed, and a new batch
+    leaves the table of edges, the longest by far, as it is.
     """
     note = f'<p class="notes">{html.escape(" ".join(said))}</p>' if said else ""
     head = _share_bar(curve, now) + (_edge_list(curve) if rules else "") + note
-    st.html(head + metrics(curve, now) + edges_table(curve))
+    st.html(head + metrics(curve, now))
+    st.html(edges_table(curve))
 
 
 def metrics(curve: CostCurve, now: dict[str, str]) -> str:

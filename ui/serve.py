@@ -13,8 +13,13 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-WARM = ("orjson", "costmodel.explore", "ui.address", "ui.frame", "ui.plot", "ui.sidebar", "ui.state", "ui.units")
+WARM = (
+    "orjson", "costmodel.curve", "ui.address", "ui.frame", "ui.plot", "ui.sidebar", "ui.state", "ui.units",
+    "ui.share", "ui.blocks", "ui.folds", "ui.charts.live", "ui.charts.vary", "ui.charts.pinned",
+)  # fmt: skip
 """Imported at start: no visitor waits for them, and the collector never walks them again."""
+SWITCH_S = 0.001
+"""How long a thread may keep the interpreter: the script's must not hold up the one that sends for five ms."""
 
 PRELOAD = "</app/static/plotly-cartesian.min.js>; rel=preload; as=script"
 """Told with the document, so that the charts' library comes while Streamlit's own scripts do."""
@@ -23,7 +28,7 @@ PRELOAD = "</app/static/plotly-cartesian.min.js>; rel=preload; as=script"
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
     """Warm up beside the first requests: the server answers while the engine is imported."""
-    sys.setswitchinterval(0.001)
+    sys.setswitchinterval(SWITCH_S)
     warming = asyncio.create_task(asyncio.to_thread(warm))
     yield
     await warming
@@ -37,7 +42,9 @@ def warm() -> None:
     """
     for name in WARM:
         importlib.import_module(name)
-    importlib.import_module("costmodel.explore").knee(importlib.import_module("ui.state").default())
+    opening = importlib.import_module("ui.state").default()
+    curve = importlib.import_module("costmodel.curve").cost_curve(opening)
+    importlib.import_module("ui.charts.live").table(curve)
     gc.collect()
     gc.freeze()
 

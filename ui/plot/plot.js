@@ -36,13 +36,19 @@ function coloured(text, theme) {
   });
 }
 
+// Which theme a background belongs to; asked of the browser once a colour.
+const themes = new Map();
 function themeOf(element) {
-  const probe = document.createElement("span");
-  probe.style.color = getComputedStyle(element).getPropertyValue("--st-background-color") || "#fff";
-  element.append(probe);
-  const [red, green, blue] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
-  probe.remove();
-  return red + green + blue < 384 ? "dark" : "light";
+  const background = getComputedStyle(element).getPropertyValue("--st-background-color") || "#fff";
+  if (!themes.has(background)) {
+    const probe = document.createElement("span");
+    probe.style.color = background;
+    element.append(probe);
+    const [red, green, blue] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+    probe.remove();
+    themes.set(background, red + green + blue < 384 ? "dark" : "light");
+  }
+  return themes.get(background);
 }
 
 // "costs **$1.19**" -> text and <b>, built as nodes: a value can never become markup.
@@ -238,11 +244,15 @@ class View {
   follow() {
     const live = this.table;
     if (!live) return;
-    for (const [slot, column] of Object.entries(live.texts))
-      for (const element of document.querySelectorAll(`[data-live="${slot}"]`)) write(element, this.cell(column));
-    for (const [property, column] of Object.entries(live.styles))
-      for (const element of document.querySelectorAll("[data-live-style]"))
-        element.style.setProperty(property, this.cell(column));
+    for (const element of document.querySelectorAll("[data-live]")) {
+      const column = live.texts[element.dataset.live];
+      if (column !== undefined) write(element, this.cell(column));
+    }
+    for (const element of document.querySelectorAll("[data-live-style]"))
+      for (const [property, column] of Object.entries(live.styles)) {
+        const value = this.cell(column);
+        if (element.style.getPropertyValue(property) !== value) element.style.setProperty(property, value);
+      }
     const batch = this.ticks[this.at];
     if (!this.held) this.input.value = Math.log2(batch);
     this.input.setAttribute("aria-valuetext", this.cell(live.say));

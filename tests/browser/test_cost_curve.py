@@ -185,7 +185,7 @@ def test_on_a_phone_rows_1_and_3_with_the_slider_under_them(visit, site):
 
 
 def test_nothing_moves_after_the_first_paint(visit, site):
-    page = visit(f"{site.url}/robots.txt")
+    page = visit(f"{site.url}/robots.txt", cold=True)
     page.add_init_script(
         "window.shifts = []; const drawn = () => document.querySelector('.plot-box')?.dataset.painted;"
         "const note = e => { if (drawn()) window.shifts.push(e.value) };"

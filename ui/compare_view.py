@@ -93,7 +93,7 @@ def table(found: Comparison) -> str:
     head = "".join(
         f'<th scope="col">{c.letter} · {html.escape(c.name)}</th>' for c in found.columns
     )
-    top = f'<thead><tr><th scope="col"></th>{head}</tr></thead>'
+    top = f'<thead><tr><td></td>{head}</tr></thead>'
     body = same = ""
     for name, rows in parts(found):
         told = "".join(_row(r, letters) for r in rows)

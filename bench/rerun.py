@@ -20,7 +20,7 @@ Widgets = dict[str, tuple[str, str]]
 
 @bench
 def rerun() -> Iterator[Row]:
-    """Change the batch, which runs its page alone, and another control, which runs everything."""
+    """Change the batch, and a control whose curve and table have to be computed anew; both run the page alone."""
     with served() as site, connect(f"ws{site.url.removeprefix('http')}/_stcore/stream", max_size=None) as socket:
         widgets = _run(socket, BackMsg(), {})
         for name, key, first in (("rerun_ms", BATCH, 65), ("rerun_control_ms", CONTROL, 1001)):

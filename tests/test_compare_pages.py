@@ -51,7 +51,7 @@ def test_pin_button_keeps_four_and_says_so():
     for batch in (8, 16, 32, 128):
         at.number_input(key="b").set_value(batch).run()
         at.button(key="pin").click().run()
-    assert [at.session_state[k].split("~")[1] for k in pins.KEYS] == ["8", "16", "32", "128"]
+    assert [at.session_state[k].split("~")[1] for k in pins.PINS] == ["8", "16", "32", "128"]
 
     at.button(key="pin").click().run()
     assert [t.value for t in at.toast] == [pins.FULL]

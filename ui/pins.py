@@ -12,9 +12,8 @@ import streamlit as st
 
 from costmodel.scenario import Scenario
 from ui import state
-from ui.controls import CONTROL, CONTROLS, MAX_TEXT, BadValue, Value
+from ui.controls import CONTROL, CONTROLS, MAX_TEXT, PINS, BadValue, Value
 
-KEYS = ("p1", "p2", "p3", "p4")
 LETTERS = ("A", "B", "C", "D")
 NAME = "n"
 """Stands before a pin's name."""
@@ -78,7 +77,7 @@ def parse(pin: str) -> tuple[dict[str, Value], str]:
 def pins() -> tuple[Pin, ...]:
     """Return the pins in the address, in order."""
     found = []
-    for key, letter in zip(KEYS, LETTERS, strict=True):
+    for key, letter in zip(PINS, LETTERS, strict=True):
         held = str(state.value(key) or "")
         if held:
             values, name = parse(held)
@@ -106,7 +105,7 @@ def default_name(values: Mapping[str, Value]) -> str:
 
 def pin_this() -> None:
     """Keep the scenario on screen as a pin."""
-    free = next((key for key in KEYS if not state.value(key)), None)
+    free = next((key for key in PINS if not state.value(key)), None)
     written = text(state.values())
     if free is None or len(written) > MAX_TEXT:
         st.session_state[_SAID] = FULL if free is None else "This scenario is too long for a pin."

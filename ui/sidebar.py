@@ -1,6 +1,6 @@
 """The scenario's controls, drawn by the shell so that every page keeps them, bound to the address."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from functools import partial
@@ -22,7 +22,7 @@ START = "start"
 YOUR_OWN = "your own"
 _WROTE = "_start_wrote"
 MORE_OPEN = "more"
-"""Session key of the popover that holds them."""
+"""Session key of the popover that holds the seldom controls."""
 PAGE, _ALONE = "page", "_page_alone"
 """Key of the part of a page that runs alone, and session key that tells whether there is one."""
 OF_PAGE = frozenset(("in", "out", "sp", "ft", "kv", "pr", *SELDOM))
@@ -91,7 +91,7 @@ def _is_set(key: str) -> bool:
     return key in st.query_params or state.value(key) != CONTROL[key].default
 
 
-def draw_batch(*, on_change: Callable[[], None] | None = None) -> None:
+def draw_batch() -> None:
     """Draw the box of the batch in the sidebar; the page does it, which runs without the sidebar.
 
     Streamlit runs a part of a page alone (a fragment) where only that part's widgets changed. The
@@ -99,7 +99,7 @@ def draw_batch(*, on_change: Callable[[], None] | None = None) -> None:
     """
     place: DeltaGenerator = st.session_state[_BATCH_PLACE]
     with place, _as_the_shells():
-        widget("b", on_change=on_change or after_batch)
+        widget("b", on_change=after_batch)
     st.session_state[_BATCH_DRAWN] = True
 
 
@@ -124,7 +124,7 @@ def ensure_batch() -> None:
 @st.fragment
 def _draw_batch_alone() -> None:
     """Draw the box of the batch on a page that runs whole whenever it changes."""
-    draw_batch(on_change=st.rerun)
+    draw_batch()
 
 
 def take_batch(batch: int) -> None:
@@ -145,21 +145,26 @@ def runs_alone() -> None:
 
 
 def after_batch() -> None:
-    """Run everything where more than the page shows the batch, in a callback."""
-    if _shown_elsewhere():
+    """Run everything unless the page's part shows the new batch alone, in a callback of that part."""
+    if not _alone():
         st.rerun()
 
 
 def after_control() -> None:
-    """Run the page's part alone where nothing else shows the control, in a callback."""
-    if st.session_state.get(_ALONE) and not _shown_elsewhere():
+    """Run the page's part where it shows the new value alone, in a callback of the sidebar."""
+    if _alone():
         st.rerun(PAGE)
 
 
-def _shown_elsewhere() -> bool:
-    """Return whether the scenario is shown outside the page's own part, but for the summary on phones."""
+def _alone() -> bool:
+    """Return whether the page has a part that can run alone, and nothing else shows what it shows.
+
+    The summary on phones shows neither the batch nor a control of `OF_PAGE`.
+    """
+    if not st.session_state.get(_ALONE):
+        return False
     started = st.session_state.get(START, YOUR_OWN) != YOUR_OWN
-    return started or frame.bare() or bool(st.session_state.get("share_popover")) or address.speaks()
+    return not (started or frame.bare() or st.session_state.get("share_popover") or address.speaks())
 
 
 def draw_page_row(page: str) -> None:
